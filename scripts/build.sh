@@ -1,0 +1,13 @@
+#!/bin/sh
+# build.sh: compile the scheduler. One profile serves for everything, tests
+# included: the dependencies take minutes, and are compiled once.
+set -eu
+
+here=$(cd "$(dirname "$0")" && pwd)
+prog='x build'
+# shellcheck source-path=SCRIPTDIR source=lib.sh
+. "$here/lib.sh"
+
+"$here/deps.sh" build
+cd "$here/.."
+exec cargo build --release --locked --quiet

@@ -1,0 +1,226 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * ops.dispatch: the local DSQ is empty and the running task, if it still runs,
+ * has used up its slice. Own queue first, then evening out, then new-idle pull.
+ */
+#include "queue.bpf.h"
+
+static __always_inline u64 port_clock(void)
+{
+	return bpf_ktime_get_ns();
+}
+
+static __always_inline void port_stat(u32 id, u64 n)
+{
+	stat_add(id, n);
+}
+
+static __always_inline u64 port_llc_overload(u32 llc)
+{
+	return llc < MAX_LLCS ? READ_ONCE(llc_state[llc].overload) : 0;
+}
+
+static __always_inline u64 port_node_overload(u32 node)
+{
+	return node < MAX_NODES ? READ_ONCE(node_state[node].overload) : 0;
+}
+
+static __always_inline u32 port_waiting(s32 cpu)
+{
+	struct rq *rq = cpu_rq(cpu);
+
+	return rq ? queue_waiting(rq) : 0;
+}
+
+/* Something was woken here while a search ran. */
+static __always_inline bool port_own_work(s32 cpu)
+{
+	struct rq *rq = cpu_rq(cpu);
+
+	return rq && rq->nr_running;
+}
+
+struct pull_req;
+static bool port_pull(const struct pull_req *r, s32 src);
+
+#include "policy/pull.h"
+
+#define PULL_TASKS	8	/* queued tasks one pull looks at */
+
+/*
+ * Move the first task of @src's queue that may run on r->cpu, is not cache-hot
+ * and waited long enough. Mask and migration state are read here, at the move:
+ * they may have changed since the task was queued.
+ */
+static __noinline bool port_pull(const struct pull_req *r, s32 src)
+{
+	struct rq *rq = cpu_rq(src);
+	struct task_struct *p;
+	u32 seen = 0;
+	u64 now;
+
+	if (!rq)
+		return false;
+	now = rq->clock_task;
+	bpf_for_each(scx_dsq, p, src, 0) {
+		u64 since = now - p->se.exec_start;
+
+		if (seen++ >= PULL_TASKS)
+			break;
+		if (!bpf_cpumask_test_cpu(r->cpu, p->cpus_ptr) || p->migration_disabled)
+			continue;
+		/* exec_start is when it last ran; the source's clock may lag, not lead. */
+		if ((s64)since >= 0 && pull_too_hot(r->features, since, r->hot_ns))
+			continue;
+		if ((s64)since < (s64)r->min_wait_ns)
+			continue;
+		if (scx_bpf_dsq_move(BPF_FOR_EACH_ITER, p, SCX_DSQ_LOCAL, 0))
+			return true;
+	}
+	return false;
+}
+
+/*
+ * Should @prev go on rather than the head of the queue? The kernel hands the
+ * CPU to whatever is dispatched here without looking at virtual times, so
+ * weights would have no effect between two tasks if this did not.
+ */
+static __always_inline bool prev_goes_on(struct task_struct *prev, u64 head_vtime)
+{
+	struct task_ctx *tc = task_ctx_peek(prev);
+	u64 vtime;
+
+	if (!tc)
+		return false;
+	vtime = queue_charge(prev, tc);
+	scx_bpf_task_set_dsq_vtime(prev, vtime);
+	return vtime_before(vtime, head_vtime);
+}
+
+/* Run own queued work. True when the next task is decided. */
+static __noinline bool dispatch_own(s32 cpu, struct rq *rq, struct cpu_state *cs,
+				    struct task_struct *prev, bool prev_runs)
+{
+	struct task_struct *head = __COMPAT_scx_bpf_dsq_peek(cpu);
+	u64 slice_ns = live.v[TUN_SLICE], head_vtime;
+	u32 nr = rq->scx.nr_running;
+
+	if (!head)
+		return false;
+	head_vtime = head->scx.dsq_vtime;
+	if (prev_runs && prev_goes_on(prev, head_vtime)) {
+		queue_advance(cs, scx_bpf_now(), nr, prev->scx.dsq_vtime - slice_ns, slice_ns);
+		scx_bpf_task_set_slice(prev, vtime_slice(slice_ns, live.v[TUN_SLICE_MIN], nr));
+		stat_inc(STAT_KEEP);
+		return true;
+	}
+	queue_advance(cs, scx_bpf_now(), nr, head_vtime, slice_ns);
+	if (!scx_bpf_dsq_move_to_local(cpu, 0))
+		return false;
+	if (nr == 1 && !prev_runs)
+		overload_clear(cpu, cs);
+	return true;
+}
+
+/* A running task shares its core while a wholly idle one is in reach. */
+static __always_inline bool should_spread(struct task_struct *prev, const struct cpu_topo *t)
+{
+	const struct llc_topo *llc = port_llc(t->llc);
+	const struct node_topo *n = port_node(t->node);
+	u64 features = live.v[TUN_FEATURES];
+
+	if (!feature(features, FEAT_SPREAD_CORES) || !feature(features, FEAT_IDLE_CORE))
+		return false;
+	if (!t->has_smt || t->sibling == NO_CPU || port_cpu_idle(t->sibling) ||
+	    prev->nr_cpus_allowed == 1 || !llc || !n)
+		return false;
+	for (u32 i = 0; i < CPU_WORDS; i++) {
+		u32 w = n->span.first + i;
+
+		if (w > n->span.last || w >= CPU_WORDS)
+			break;
+		if (n->span.mask[w] & port_idle_word(w, true) &
+		    port_allowed_word((const struct port_task *)prev, w))
+			return true;
+	}
+	return false;
+}
+
+/* @prev is alone here and goes on, unless the machine is uneven. */
+static __noinline void dispatch_prev(s32 cpu, struct rq *rq, struct cpu_state *cs,
+				     struct task_struct *prev)
+{
+	const struct cpu_topo *t = port_cpu_topo(cpu);
+
+	/* Left without a slice, the kernel hands it to ops.enqueue with ENQ_LAST. */
+	if (t && t->valid && should_spread(prev, t))
+		return;
+	scx_bpf_task_set_slice(prev, live.v[TUN_SLICE]);
+	stat_inc(STAT_KEEP);
+}
+
+static __noinline bool dispatch_balance(s32 cpu, struct rq *rq, struct cpu_state *cs)
+{
+	const struct cpu_topo *t = port_cpu_topo(cpu);
+	struct pull_req r = {
+		.cpu = cpu,
+		.features = live.v[TUN_FEATURES],
+		.rnd = bpf_get_prandom_u32(),
+	};
+	u64 now = scx_bpf_now();
+
+	if (!t || !t->valid || !feature(r.features, FEAT_BUSY_BALANCE) ||
+	    (s64)(now - cs->next_balance_ns) < 0)
+		return false;
+	cs->next_balance_ns = now + live.v[TUN_BALANCE_INTERVAL];
+	return busy_balance(&r, t, &live, rq->scx.nr_running);
+}
+
+static __noinline bool dispatch_newidle(s32 cpu, struct cpu_state *cs)
+{
+	const struct cpu_topo *t = port_cpu_topo(cpu);
+	struct pull_req r = {
+		.cpu = cpu,
+		.features = live.v[TUN_FEATURES],
+		.rnd = bpf_get_prandom_u32(),
+	};
+	bool force = cs->force_pull;
+
+	if (!t || !t->valid)
+		return false;
+	cs->force_pull = 0;
+	return newidle_balance(&r, t, cs, &live, force);
+}
+
+void BPF_STRUCT_OPS(sibling_dispatch, s32 cpu, struct task_struct *prev)
+{
+	struct cpu_state *cs = cpu_state_of(cpu);
+	const struct cpu_topo *t = port_cpu_topo(cpu);
+	struct rq *rq = cpu_rq(cpu);
+	bool prev_runs;
+	u32 waiting;
+
+	if (!cs || !rq || !t)
+		return;
+	prev_runs = prev && (prev->scx.flags & SCX_TASK_QUEUED);
+	waiting = rq->scx.nr_running - prev_runs;
+	if (waiting && (s32)waiting > 0) {
+		if (prev_runs && dispatch_balance(cpu, rq, cs))
+			return;
+		if (dispatch_own(cpu, rq, cs, prev, prev_runs))
+			return;
+	}
+	if (prev_runs) {
+		if (!waiting && dispatch_balance(cpu, rq, cs))
+			return;
+		dispatch_prev(cpu, rq, cs, prev);
+		return;
+	}
+	if (cs->overloaded)
+		overload_clear(cpu, cs);
+	if (feature(live.v[TUN_FEATURES], FEAT_NEWIDLE) && dispatch_newidle(cpu, cs))
+		return;
+	/* Not stamped anew on a spurious wake-up: the stay goes on. */
+	if (!cs->idle_since_ns)
+		cs->idle_since_ns = scx_bpf_now();
+}

@@ -1,0 +1,165 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * ops.enqueue: tasks that no wake-up placed on an idle CPU. Those allowed on one
+ * CPU only come here without ops.select_cpu; those whose slice ended or whose
+ * CPU was taken by another class come here to find a new place.
+ */
+#include "queue.bpf.h"
+#include "policy/wake.h"
+
+/* Virtual time of the task running on @rq, its current stretch included. */
+static __always_inline u64 curr_vtime(struct rq *rq, struct task_struct *curr, u64 floor)
+{
+	struct task_ctx *tc = task_ctx_peek(curr);
+	u64 vtime = floor, ran = rq->clock_task - curr->se.exec_start;
+
+	if (tc) {
+		vtime = curr->scx.dsq_vtime;
+		ran += curr->se.sum_exec_runtime - tc->charged_ns;
+	}
+	vtime += vtime_scale(ran, curr->scx.weight);
+	return vtime_before(vtime, floor) ? floor : vtime;
+}
+
+/*
+ * Should @p, at @vtime, preempt what @rq runs? Asked only once the running task
+ * had a granularity's worth of its slice, which spares ping-pong loads, whose
+ * waker is about to sleep, the look-ups.
+ */
+static __noinline bool should_preempt(struct rq *rq, struct task_struct *p, u64 vtime, u64 floor)
+{
+	struct task_struct *curr = rq->curr;
+	u64 gran = live.v[TUN_WAKEUP_GRANULARITY], slice = live.v[TUN_SLICE];
+	u64 ran = rq->clock_task - curr->se.exec_start;
+
+	if (!feature(live.v[TUN_FEATURES], FEAT_WAKEUP_PREEMPTION))
+		return false;
+	if (!(curr->scx.flags & SCX_TASK_QUEUED) || curr->prio < MAX_RT_PRIO)
+		return false;
+	if (curr->policy == SCHED_IDLE && p->policy != SCHED_IDLE)
+		return true;
+	if (p->policy == SCHED_IDLE || p->policy == SCHED_BATCH)
+		return false;
+	if (curr->scx.slice < slice)
+		ran += slice - curr->scx.slice;
+	if (ran < gran)
+		return false;
+	return vtime_preempts(vtime, curr_vtime(rq, curr, floor), gran);
+}
+
+/*
+ * A single-CPU task wakes. On an idle CPU it must take the idle bit like any
+ * other, or a second wake-up would place on the same CPU. With nobody waiting
+ * there is no order to keep: straight behind the running task.
+ */
+static __always_inline bool enqueue_pinned(struct task_struct *p, struct rq *rq, s32 cpu,
+					   u64 enq_flags)
+{
+	struct cpu_state *cs;
+	u64 slice_ns = live.v[TUN_SLICE];
+
+	if (rq->nr_running <= 1) {
+		if (scx_bpf_test_and_clear_cpu_idle(cpu))
+			idle_end(cpu);
+		stat_inc(STAT_PINNED_IDLE);
+		scx_bpf_dsq_insert(p, SCX_DSQ_LOCAL, slice_ns, enq_flags);
+		return true;
+	}
+	if (queue_waiting(rq) > 1 || rq->scx.local_dsq.nr)
+		return false;
+	cs = cpu_state_of(cpu);
+	if (!cs)
+		return false;
+	stat_inc(STAT_PINNED_LONE);
+	if (should_preempt(rq, p, cs->vtime_ns - slice_ns, cs->vtime_ns)) {
+		stat_inc(STAT_PREEMPT);
+		enq_flags |= SCX_ENQ_PREEMPT;
+	}
+	scx_bpf_dsq_insert(p, SCX_DSQ_LOCAL, slice_ns, enq_flags);
+	return true;
+}
+
+/*
+ * A runnable task that would have to queue, or must leave its CPU: any idle CPU
+ * it may use, a wholly idle core first.
+ */
+static __noinline bool enqueue_idle(struct task_struct *p, s32 cpu, u64 enq_flags)
+{
+	struct place_req r = {
+		.task = (const struct port_task *)p,
+		.features = live.v[TUN_FEATURES],
+		.prev = cpu,
+		.waker = cpu,
+	};
+	s32 dst = place_fork(&r, &live, cpu);
+
+	if (dst < 0 || dst == cpu)
+		return false;
+	stat_inc(enq_flags & SCX_ENQ_LAST ? STAT_SPREAD : STAT_REQUEUE_IDLE);
+	scx_bpf_dsq_insert(p, SCX_DSQ_LOCAL_ON | dst, live.v[TUN_SLICE],
+			   enq_flags & ~SCX_ENQ_LAST);
+	return true;
+}
+
+/* Queue @p by virtual time on its CPU. */
+static __noinline void enqueue_queue(struct task_struct *p, struct rq *rq, s32 cpu, u64 enq_flags)
+{
+	struct cpu_state *cs = cpu_state_of(cpu);
+	struct task_ctx *tc = task_ctx_peek(p);
+	u64 slice_ns = live.v[TUN_SLICE];
+	u64 vtime, slice = 0;
+
+	if (!cs)
+		return;
+	if (tc) {
+		vtime = vtime_clamp(queue_charge(p, tc), cs->vtime_ns, slice_ns, p->scx.weight);
+	} else {
+		/* First time in a queue: no credit, no debt. */
+		vtime = cs->vtime_ns;
+		tc = task_ctx_make(p);
+		if (tc)
+			tc->charged_ns = p->se.sum_exec_runtime;
+	}
+	/* A task thrown out by another class keeps the rest of its slice, never a new one. */
+	if (!(enq_flags & SCX_ENQ_REENQ) || !p->scx.slice)
+		slice = vtime_slice(slice_ns, live.v[TUN_SLICE_MIN], rq->scx.nr_running);
+	if (p->nr_cpus_allowed > 1)
+		overload_set(cpu, cs);
+	if (p->policy == SCHED_IDLE) {
+		const struct cpu_topo *t = port_cpu_topo(cpu);
+		u32 llc = t ? t->llc : 0;
+
+		if (t && t->valid && llc < MAX_LLCS && !llc_state[llc].sched_idle_seen)
+			llc_state[llc].sched_idle_seen = 1;
+	}
+	stat_inc(STAT_QUEUED);
+	scx_bpf_dsq_insert_vtime(p, cpu, slice, vtime, enq_flags);
+	if ((enq_flags & SCX_ENQ_WAKEUP) && should_preempt(rq, p, vtime, cs->vtime_ns)) {
+		stat_inc(STAT_PREEMPT);
+		scx_bpf_kick_cpu(cpu, SCX_KICK_PREEMPT);
+	}
+}
+
+void BPF_STRUCT_OPS(sibling_enqueue, struct task_struct *p, u64 enq_flags)
+{
+	s32 cpu = scx_bpf_task_cpu(p);
+	struct rq *rq = cpu_rq(cpu);
+
+	if (!rq)
+		return;
+	if (p->nr_cpus_allowed == 1) {
+		if ((enq_flags & SCX_ENQ_WAKEUP) && enqueue_pinned(p, rq, cpu, enq_flags))
+			return;
+	} else if (!(enq_flags & SCX_ENQ_WAKEUP)) {
+		if (enq_flags & SCX_ENQ_REENQ)
+			stat_inc(STAT_RT_REQUEUE);
+		if (enqueue_idle(p, cpu, enq_flags))
+			return;
+	}
+	if (enq_flags & SCX_ENQ_LAST) {
+		/* Nobody else here and no better place: go on. */
+		scx_bpf_dsq_insert(p, SCX_DSQ_LOCAL, live.v[TUN_SLICE], enq_flags);
+		return;
+	}
+	enqueue_queue(p, rq, cpu, enq_flags);
+}

@@ -1,0 +1,62 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/* What happens beside the fast path: ticks, and CPUs taken by other classes. */
+#include "queue.bpf.h"
+#include "policy/wake.h"
+
+/*
+ * Send an idle CPU for a task that waits on @cpu. The CPU searches with the gate
+ * open: that the task still waits has shown the expectation wrong.
+ */
+static __noinline void send_idle_cpu(s32 cpu, u32 stat)
+{
+	struct task_struct *head = __COMPAT_scx_bpf_dsq_peek(cpu);
+	struct place_req r = {
+		.task = (const struct port_task *)head,
+		.features = live.v[TUN_FEATURES],
+		.prev = cpu,
+		.waker = cpu,
+	};
+	struct cpu_state *dst_state;
+	s32 dst;
+
+	if (!head || head->nr_cpus_allowed == 1)
+		return;
+	dst = place_fork(&r, &live, cpu);
+	if (dst < 0)
+		return;
+	dst_state = cpu_state_of(dst);
+	if (dst_state)
+		dst_state->force_pull = 1;
+	stat_inc(stat);
+	scx_bpf_kick_cpu(dst, 0);
+}
+
+/*
+ * A CPU going idle and a waker queueing a task can miss each other (the idle bit
+ * is set after the last look at the hints), and the gate may have kept a CPU
+ * from fetching what then waited longer than expected. Either way no task waits
+ * beside an idle CPU for longer than a tick. One load when nobody waits.
+ */
+void BPF_STRUCT_OPS(sibling_tick, struct task_struct *p)
+{
+	s32 cpu = bpf_get_smp_processor_id();
+	struct cpu_state *cs = cpu_state_of(cpu);
+
+	if (cs && cs->overloaded)
+		send_idle_cpu(cpu, STAT_RESCUE);
+}
+
+/*
+ * A real-time or deadline task took the CPU. What stood ready to run comes back
+ * through ops.enqueue, which finds it another place; for what waits in the
+ * queue an idle CPU is sent, and busy ones see it in the hints.
+ */
+void BPF_STRUCT_OPS(sibling_cpu_release, s32 cpu, struct scx_cpu_release_args *args)
+{
+	struct cpu_state *cs = cpu_state_of(cpu);
+
+	stat_inc(STAT_RT_RELEASE);
+	if (cs && cs->overloaded)
+		send_idle_cpu(cpu, STAT_RESCUE);
+	scx_bpf_reenqueue_local();
+}

@@ -1,0 +1,159 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * The shared header: what the BPF side, the loader and the native tests agree
+ * on. Fixed-width fields only, every enum named (the skeleton exports named
+ * types alone). Needs u8 … u64 and s32 declared before it.
+ */
+#ifndef __SIBLING_INTF_H
+#define __SIBLING_INTF_H
+
+enum sibling_limits {
+	MAX_CPUS	= 1024,
+	CPU_WORDS	= MAX_CPUS / 64,
+	MAX_LLCS	= 1024,
+	MAX_NODES	= 64,
+	LLC_CPUS	= 64,	/* an LLC with more CPUs is handled in parts of 64 */
+	NODE_LLCS	= 64,	/* likewise LLCs of a node */
+	NO_CPU		= 0xffff,
+};
+
+/* Nested CPU sets around a CPU, nearest first; see topology/chain.rs. */
+enum level_id {
+	LEVEL_SMT,
+	LEVEL_CLUSTER,
+	LEVEL_LLC,
+	LEVEL_NODE,
+	LEVEL_SYSTEM,
+	LEVEL_NR,
+};
+
+#define STAT(id, name, meaning)		STAT_##id,
+#define STAT_LEVEL(id, name, meaning)	STAT_##id, STAT_##id##_END = STAT_##id + LEVEL_NR - 1,
+enum stat_id {
+#include "stats.def"
+	STAT_NR,
+};
+#undef STAT
+#undef STAT_LEVEL
+
+#define TUNABLE(id, name, dfl, min, max, unit, meaning)	TUN_##id,
+#define FEATURE(id, dfl, meaning)
+enum tun_id {
+#include "tunables.def"
+	TUN_FEATURES,		/* bit mask by enum feature_id */
+	TUN_NR,
+};
+#undef TUNABLE
+#undef FEATURE
+
+#define TUNABLE(id, name, dfl, min, max, unit, meaning)
+#define FEATURE(id, dfl, meaning)	FEAT_##id,
+enum feature_id {
+#include "tunables.def"
+	FEAT_NR,
+};
+#undef TUNABLE
+#undef FEATURE
+
+/*
+ * Live tunables. Each is one aligned word of its own: a reader takes a word
+ * once per callback, so a writer in user space needs no lock and no reader
+ * sees half a value.
+ */
+struct tunables {
+	u64 v[TUN_NR];
+};
+
+/* Where a CPU stands. `*_bits` number the CPUs of the LLC, see llc_topo.cpus. */
+struct cpu_topo {
+	u16 llc;
+	u16 node;
+	u8 valid;
+	u8 llc_bit;
+	u8 node_bit;		/* its LLC's place in node_topo.llcs */
+	u8 has_smt;		/* has a sibling thread */
+	u64 smt_bits;		/* self included, as in the two below */
+	u64 cluster_bits;
+	u64 llc_bits;
+	u16 sibling;		/* the one other thread of an SMT2 core, or NO_CPU */
+	u16 pad[7];
+};
+
+/* A set of CPUs by number, isolated ones left out, as words to scan. */
+struct span {
+	u16 first;		/* first and last word in use */
+	u16 last;
+	u16 pad[2];
+	u64 mask[CPU_WORDS];
+};
+
+struct llc_topo {
+	u16 nr_cpus;
+	u16 node;
+	u16 node_bit;
+	u16 pad;
+	u16 cpus[LLC_CPUS];	/* CPU number by bit */
+	struct span span;
+};
+
+struct node_topo {
+	u16 nr_llcs;
+	u16 nr_others;
+	u16 pad[2];
+	u16 llcs[NODE_LLCS];	/* LLC by bit */
+	u16 others[MAX_NODES];	/* other nodes, nearest first */
+	struct span span;
+};
+
+/*
+ * One CPU's state. Written under that CPU's rq lock, but for avg_idle and
+ * idle_since, which the waker that claimed the CPU folds (the claim is
+ * exclusive, so there is one writer at a time).
+ */
+struct cpu_state {
+	u64 idle_since_ns;	/* 0: not idle, or the stay is already counted */
+	u64 avg_idle_ns;	/* running mean, weight 1/8 */
+	u64 vtime_ns;		/* virtual time of the last task picked here */
+	u64 picked_ns;		/* when vtime_ns last moved */
+	u64 next_balance_ns;
+	u32 overloaded;		/* own bit in llc_state.overload is set */
+	u32 force_pull;		/* next new-idle search ignores the gate */
+	u64 pad[2];
+	/* Per level; touched by new-idle searches only. */
+	u64 pull_cost_ns[LEVEL_NR];
+	u64 pull_cost_stamp_ns[LEVEL_NR];
+	u32 dice_calls[LEVEL_NR];
+	u32 dice_hits[LEVEL_NR];
+	u32 dice_ratio[LEVEL_NR];
+	u32 dice_pad;
+	u64 dice_free_ns[LEVEL_NR];
+	u64 pad2[4];
+};
+
+/* Overload hints: set by the enqueuer, cleared by the owner; a cache line each. */
+struct llc_state {
+	u64 overload;		/* bit: that CPU has tasks waiting */
+	u64 sched_idle_seen;	/* some task with policy SCHED_IDLE queued here */
+	u64 pad[6];
+};
+
+struct node_state {
+	u64 overload;		/* bit: that LLC has some overload bit set */
+	u64 pad[7];
+};
+
+struct cpu_stats {
+	u64 cnt[STAT_NR];
+};
+
+_Static_assert(sizeof(struct cpu_topo) % 8 == 0, "rodata arrays stay aligned");
+_Static_assert(sizeof(struct llc_state) == 64, "one cache line per LLC");
+_Static_assert(sizeof(struct node_state) == 64, "one cache line per node");
+_Static_assert(__builtin_offsetof(struct cpu_state, pull_cost_ns) == 64,
+	       "the fast path stays in the first cache line");
+_Static_assert(TUN_MIGRATION_COST_SMT == 0 &&
+	       (int)TUN_MIGRATION_COST_SYSTEM == (int)LEVEL_SYSTEM,
+	       "migration costs are indexed by level");
+_Static_assert(FEAT_NR <= 64, "features fit one word");
+
+#endif

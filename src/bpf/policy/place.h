@@ -1,0 +1,368 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * Which CPU a waking or new task goes to: select_idle_sibling() and beyond.
+ *
+ * In order, each step with the feature switch that turns it off:
+ *
+ *  1. target: the waker's CPU or prev             WA_IDLE WA_WEIGHT WAKE_WIDE SYNC
+ *  2. target idle: take it. With IDLE_CORE only if its whole core idles, unless
+ *     no core of the LLC does; with PREV_BEFORE_CORE in any case. A hog on the
+ *     sibling costs the wakee more than a cold L1 does, on most machines.
+ *  3. prev idle and sharing the LLC: likewise
+ *  4. woken by a per-CPU kthread on this CPU with nobody else there: stack behind
+ *     it, it is about to sleep                    KTHREAD_STACK
+ *  5. the CPU used before prev: as 2              RECENT_CPU
+ *  6. a wholly idle core in the LLC, cluster first  IDLE_CORE
+ *  7. an idle sibling of target or prev           IDLE_SMT
+ *  8. any idle CPU in the LLC                     IDLE_CPU, budget by AVG_CPU
+ *  9. node, then the other nodes by distance, while the expected wait is longer
+ *     than the move costs                         WAKE_WIDEN
+ * 10. a CPU that runs only SCHED_IDLE work, else queue at the target
+ *
+ * The idle-core search is where the 2016 rewrite lost half of tbench on four
+ * sockets: every wake-up walked the LLC to learn that no core idles. Here the
+ * idle state is bit words, so the answer "none" is one AND per 64 CPUs.
+ *
+ * Contract: the result is allowed for the task; `claimed` says that this call
+ * took the CPU's idle bit, so no other wake-up places on it. A claim does not
+ * promise the CPU still idles when the task arrives (a real-time task needs no
+ * bit). Plain C over the port; time is an argument.
+ */
+#ifndef __SIBLING_POLICY_PLACE_H
+#define __SIBLING_POLICY_PLACE_H
+
+#define PLACE_CLAIMS	4	/* candidates tried per word before giving up on it */
+
+struct place_req {
+	const struct port_task *task;
+	u64 features;
+	s32 prev;
+	s32 waker;		/* CPU the wake-up runs on */
+	bool sync;		/* the waker says it is about to sleep */
+	bool kthread_waker;	/* the waker is a per-CPU kthread */
+	bool wakee_sched_idle;	/* SCHED_IDLE does not preempt SCHED_IDLE */
+	bool fork;
+};
+
+struct place_res {
+	s32 cpu;
+	u32 step;		/* enum stat_id of the deciding step */
+	bool claimed;
+	bool stacked;		/* goes straight behind the running task */
+};
+
+static __always_inline bool place_on(const struct place_req *r, u32 feature)
+{
+	return r->features & (1ULL << feature);
+}
+
+/* Allowed and not isolated against the task. */
+static __always_inline bool place_usable(const struct place_req *r, s32 cpu)
+{
+	const struct cpu_topo *t = port_cpu_topo(cpu);
+
+	return t && t->valid && port_allowed(r->task, cpu);
+}
+
+static __always_inline bool shares_llc(s32 a, s32 b)
+{
+	const struct cpu_topo *ta = port_cpu_topo(a), *tb = port_cpu_topo(b);
+
+	return ta && tb && ta->valid && tb->valid && ta->llc == tb->llc;
+}
+
+/* Step 1 before wake_wide(): does the waker's CPU attract the wakee? */
+static __always_inline bool place_wake_affine(const struct place_req *r)
+{
+	if (place_on(r, FEAT_WA_IDLE)) {
+		/* An interrupt on an idle CPU: its cache is no warmer than prev's. */
+		if (port_cpu_idle(r->waker) && shares_llc(r->waker, r->prev))
+			return !port_cpu_idle(r->prev);
+		if (r->sync && place_on(r, FEAT_SYNC) && port_nr_running(r->waker) == 1)
+			return true;
+		if (port_cpu_idle(r->prev))
+			return false;
+	}
+	return place_on(r, FEAT_WA_WEIGHT) &&
+	       port_nr_running(r->waker) < port_nr_running(r->prev);
+}
+
+/* Step 1, wake_affine(): the target is @r->waker or @r->prev. */
+static __always_inline s32 place_target(const struct place_req *r, bool prev_ok)
+{
+	bool waker_ok = r->waker == r->prev ? prev_ok : place_usable(r, r->waker);
+
+	if (!prev_ok)
+		return waker_ok ? r->waker : port_any_allowed(r->task);
+	if (!waker_ok || r->waker == r->prev || !place_wake_affine(r))
+		return r->prev;
+	if (place_on(r, FEAT_WAKE_WIDE) && port_wake_wide(r->task))
+		return r->prev;
+	return r->waker;
+}
+
+/* Claim @cpu if it idles and, with @core, its siblings do too. */
+static __always_inline bool place_try(s32 cpu, bool core)
+{
+	if (core ? !port_core_idle(cpu) : !port_cpu_idle(cpu))
+		return false;
+	return port_claim(cpu);
+}
+
+/*
+ * Claim one of @bits in word @w, beginning behind @start so that wakers of
+ * different targets do not race for the same lowest CPU.
+ */
+static __noinline s32 place_claim_word(u64 bits, u32 w, u32 start)
+{
+	u32 shift = start & 63;
+
+	bits = bits >> shift | (shift ? bits << (64 - shift) : 0);
+	for (u32 i = 0; i < PLACE_CLAIMS && bits; i++) {
+		s32 cpu = w * 64 + ((port_ctz(bits) + shift) & 63);
+
+		if (port_claim(cpu))
+			return cpu;
+		bits &= bits - 1;
+	}
+	return -1;
+}
+
+/*
+ * Claim an idle CPU (@core: of a wholly idle core) out of @span that the task
+ * may use, looking at no more than @budget words. Returns the CPU or -1.
+ */
+static __noinline s32 place_search(const struct place_req *r, const struct span *span, bool core,
+				   u32 budget, s32 near)
+{
+	for (u32 i = 0; i < CPU_WORDS; i++) {
+		u32 w = span->first + i;
+		u64 bits;
+		s32 cpu;
+
+		if (w > span->last || w >= CPU_WORDS || i >= budget)
+			break;
+		bits = span->mask[w];
+		if (bits)
+			bits &= port_idle_word(w, core);
+		if (bits)
+			bits &= port_allowed_word(r->task, w);
+		if (!bits)
+			continue;
+		cpu = place_claim_word(bits, w, w == (u32)near / 64 ? near + 1 : 0);
+		if (cpu >= 0)
+			return cpu;
+	}
+	return -1;
+}
+
+/* Is there anything for place_search() to find? The cheap "no". */
+static __noinline bool place_any(const struct place_req *r, const struct span *span, bool core)
+{
+	for (u32 i = 0; i < CPU_WORDS; i++) {
+		u32 w = span->first + i;
+
+		if (w > span->last || w >= CPU_WORDS)
+			break;
+		if (span->mask[w] & port_idle_word(w, core) & port_allowed_word(r->task, w))
+			return true;
+	}
+	return false;
+}
+
+/* A wholly idle core or an idle thread among the CPUs @bits of @llc. */
+static __noinline s32 place_near(const struct place_req *r, const struct llc_topo *llc, u64 bits, bool core)
+{
+	for (u32 i = 0; i < LLC_CPUS && bits; i++) {
+		u32 b = port_ctz(bits);
+		s32 cpu = llc->cpus[b & (LLC_CPUS - 1)];
+
+		if (port_allowed(r->task, cpu) && place_try(cpu, core))
+			return cpu;
+		bits &= bits - 1;
+	}
+	return -1;
+}
+
+/*
+ * Words one LLC search may look at. AVG_CPU is the 2016 idea (SIS_AVG_CPU, then
+ * SIS_PROP and SIS_UTIL): a CPU that never idles long gains nothing from a wide
+ * search. A word costs about 50 ns, so even 50 us of idleness pay for all 16.
+ */
+static __always_inline u32 place_budget(const struct place_req *r, u32 scan_budget,
+					u64 avg_idle_ns)
+{
+	u64 words = avg_idle_ns / 512;
+
+	if (!place_on(r, FEAT_AVG_CPU) || words >= scan_budget)
+		return scan_budget;
+	return words ? words : 1;
+}
+
+/* Step 6 in @llc, the LLC of @target. */
+static __always_inline s32 place_core_in_llc(const struct place_req *r, const struct cpu_topo *t,
+			     const struct llc_topo *llc, s32 target, u32 budget)
+{
+	if (t->cluster_bits != t->smt_bits && t->cluster_bits != t->llc_bits) {
+		s32 cpu = place_near(r, llc, t->cluster_bits & ~t->smt_bits, true);
+
+		if (cpu >= 0)
+			return cpu;
+	}
+	return place_search(r, &llc->span, true, budget, target);
+}
+
+/* Steps 7 and 8. */
+static __always_inline s32 place_thread_in_llc(const struct place_req *r, const struct cpu_topo *t,
+			       const struct llc_topo *llc, s32 target, u32 budget, u32 *step)
+{
+	if (place_on(r, FEAT_IDLE_SMT) && t->has_smt) {
+		s32 cpu = place_near(r, llc, t->smt_bits, false);
+
+		*step = STAT_PLACE_SMT;
+		if (cpu < 0 && r->prev != target && shares_llc(r->prev, target)) {
+			const struct cpu_topo *tp = port_cpu_topo(r->prev);
+
+			if (tp)
+				cpu = place_near(r, llc, tp->smt_bits, false);
+		}
+		if (cpu >= 0)
+			return cpu;
+	}
+	if (!place_on(r, FEAT_IDLE_CPU))
+		return -1;
+	*step = STAT_PLACE_CPU;
+	return place_search(r, &llc->span, false, budget, target);
+}
+
+/* An idle thread (@core: wholly idle core) of node @id. */
+static __noinline s32 place_in_node(const struct place_req *r, u32 id, s32 near, bool core)
+{
+	const struct node_topo *n = port_node(id);
+
+	if (!n)
+		return -1;
+	return place_search(r, &n->span, core, CPU_WORDS, near);
+}
+
+/*
+ * Step 9. The wait on the target is taken at its worst, the running task's
+ * slice and one least slice for each that waits: an idle CPU left idle because
+ * of a hopeful guess is what users notice.
+ */
+static __always_inline s32 place_beyond_llc(const struct place_req *r, const struct tunables *t, s32 target,
+			    u64 wait_ns, u32 *step)
+{
+	const struct cpu_topo *ct = port_cpu_topo(target);
+	const struct node_topo *n;
+	u64 max_level = t->v[TUN_WAKE_MAX_LEVEL];
+	s32 cpu;
+
+	if (!ct || !ct->valid || max_level < LEVEL_NODE ||
+	    wait_ns <= t->v[TUN_MIGRATION_COST_NODE])
+		return -1;
+	*step = STAT_PLACE_NODE;
+	cpu = place_in_node(r, ct->node, target, place_on(r, FEAT_IDLE_CORE));
+	if (cpu < 0 && place_on(r, FEAT_IDLE_CORE))
+		cpu = place_in_node(r, ct->node, target, false);
+	if (cpu >= 0)
+		return cpu;
+	n = port_node(ct->node);
+	if (!n || max_level < LEVEL_SYSTEM || wait_ns <= t->v[TUN_MIGRATION_COST_SYSTEM])
+		return -1;
+	*step = STAT_PLACE_SYSTEM;
+	for (u32 i = 0; i < MAX_NODES && i < n->nr_others; i++) {
+		cpu = place_in_node(r, n->others[i], target, false);
+		if (cpu >= 0)
+			return cpu;
+	}
+	return -1;
+}
+
+/*
+ * A new task has no cache to keep: the idlest place in the widest level that
+ * pays, a whole core first (sched_balance_find_dst_cpu()). The LLC before the
+ * node and the node before the system, since its parent's data is near.
+ */
+static __noinline s32 place_fork(const struct place_req *r, const struct tunables *t, s32 prev)
+{
+	const struct cpu_topo *ct = port_cpu_topo(prev);
+	const struct node_topo *n;
+	const struct llc_topo *llc;
+	u64 max_level = t->v[TUN_WAKE_MAX_LEVEL];
+	s32 cpu;
+
+	if (!ct || !ct->valid)
+		return -1;
+	llc = port_llc(ct->llc);
+	n = port_node(ct->node);
+	if (!llc || !n)
+		return -1;
+	for (u32 core = place_on(r, FEAT_IDLE_CORE) ? 2 : 1; core-- > 0;) {
+		cpu = place_search(r, &llc->span, core, CPU_WORDS, prev);
+		if (cpu >= 0)
+			return cpu;
+		if (max_level >= LEVEL_NODE) {
+			cpu = place_in_node(r, ct->node, prev, core);
+			if (cpu >= 0)
+				return cpu;
+		}
+		for (u32 i = 0; i < MAX_NODES && i < n->nr_others; i++) {
+			if (max_level < LEVEL_SYSTEM)
+				break;
+			cpu = place_in_node(r, n->others[i], prev, core);
+			if (cpu >= 0)
+				return cpu;
+		}
+	}
+	return -1;
+}
+
+/* Steps 2, 3 and 5, once for whole cores and once for any idle thread. */
+static __always_inline s32 place_known(const struct place_req *r, s32 target, bool prev_ok,
+				       bool core, u32 *step)
+{
+	s32 recent;
+
+	*step = STAT_PLACE_TARGET;
+	if (place_try(target, core))
+		return target;
+	*step = STAT_PLACE_PREV;
+	if (prev_ok && r->prev != target && shares_llc(r->prev, target) &&
+	    place_try(r->prev, core))
+		return r->prev;
+	if (!place_on(r, FEAT_RECENT_CPU))
+		return -1;
+	*step = STAT_PLACE_RECENT;
+	recent = port_recent(r->task);
+	if (recent >= 0 && recent != r->prev && recent != target &&
+	    shares_llc(recent, target) && port_allowed(r->task, recent) &&
+	    place_try(recent, core))
+		return recent;
+	return -1;
+}
+
+/* Step 10: a CPU nearby that runs only SCHED_IDLE work, or -1. */
+static __noinline s32 place_over_sched_idle(const struct place_req *r, s32 target)
+{
+	const struct cpu_topo *t = port_cpu_topo(target);
+	const struct llc_topo *llc;
+	u64 bits;
+
+	if (!t || !t->valid || r->wakee_sched_idle || !port_sched_idle_seen(t->llc))
+		return -1;
+	llc = port_llc(t->llc);
+	if (!llc)
+		return -1;
+	bits = t->llc_bits;
+	for (u32 i = 0; i < LLC_CPUS && bits; i++) {
+		s32 cpu = llc->cpus[port_ctz(bits) & (LLC_CPUS - 1)];
+
+		if (port_sched_idle_only(cpu) && port_allowed(r->task, cpu))
+			return cpu;
+		bits &= bits - 1;
+	}
+	return -1;
+}
+
+#endif

@@ -1,0 +1,217 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * Fetching waiting tasks: the walk of a CPU about to idle over its levels, and
+ * the even-out of busy CPUs. Which levels pay is in newidle.h; what may move is
+ * decided once more at the move itself (port_pull), because what held when the
+ * task was queued may not hold any more.
+ *
+ * "Nothing waits there" costs one load per level: one hint word per LLC covers
+ * SMT, CLUSTER and LLC, one per node its LLCs. A hint may be stale in one
+ * direction only, set with nothing waiting.
+ */
+#ifndef __SIBLING_POLICY_PULL_H
+#define __SIBLING_POLICY_PULL_H
+
+#define PULL_LLCS	8	/* LLCs of a node one search looks into */
+
+struct pull_req {
+	s32 cpu;
+	u64 features;
+	u64 hot_ns;		/* tasks that ran less than this ago stay */
+	u64 min_wait_ns;	/* and so do those that wait less than this */
+	u32 min_running;	/* look only at CPUs with so many runnable tasks */
+	u32 rnd;
+};
+
+/* The CPU of @llc with most waiting tasks among @bits, or -1. */
+static s32 pull_busiest(const struct pull_req *r, const struct llc_topo *llc, u64 bits)
+{
+	u32 best = 0;
+	s32 best_cpu = -1;
+
+	for (u32 i = 0; i < LLC_CPUS && bits; i++) {
+		s32 cpu = llc->cpus[port_ctz(bits) & (LLC_CPUS - 1)];
+		u32 waiting = port_waiting(cpu);
+
+		bits &= bits - 1;
+		if (waiting > best && cpu != r->cpu && port_nr_running(cpu) >= r->min_running) {
+			best = waiting;
+			best_cpu = cpu;
+		}
+	}
+	return best_cpu;
+}
+
+/* Pull from the busiest CPU of @llc_id among @bits. */
+static bool pull_from_llc(const struct pull_req *r, u32 llc_id, u64 bits)
+{
+	const struct llc_topo *llc = port_llc(llc_id);
+	s32 cpu;
+
+	bits &= port_llc_overload(llc_id);
+	if (!bits || !llc)
+		return false;
+	cpu = pull_busiest(r, llc, bits);
+	if (cpu < 0)
+		return false;
+	return port_pull(r, cpu);
+}
+
+/* Pull from the LLCs @bits of @node_id, beginning at a random one. */
+static bool pull_from_node(const struct pull_req *r, u32 node_id, u64 bits)
+{
+	const struct node_topo *n = port_node(node_id);
+	u32 shift = r->rnd & 63;
+
+	if (!n)
+		return false;
+	bits &= port_node_overload(node_id);
+	bits = bits >> shift | (shift ? bits << (64 - shift) : 0);
+	for (u32 i = 0; i < PULL_LLCS && bits; i++) {
+		u32 b = (port_ctz(bits) + shift) & 63;
+
+		bits &= bits - 1;
+		if (pull_from_llc(r, n->llcs[b & (NODE_LLCS - 1)], ~0ULL))
+			return true;
+	}
+	return false;
+}
+
+/* The CPUs that @level adds, in LLC bits. */
+static __always_inline u64 pull_level_bits(const struct cpu_topo *t, u32 level)
+{
+	switch (level) {
+	case LEVEL_SMT:
+		return t->smt_bits & ~(1ULL << (t->llc_bit & 63));
+	case LEVEL_CLUSTER:
+		return t->cluster_bits & ~t->smt_bits;
+	case LEVEL_LLC:
+		return t->llc_bits & ~t->cluster_bits;
+	}
+	return 0;
+}
+
+/* Is anything waiting at @level of @t? One load but for SYSTEM. */
+static bool pull_level_waiting(const struct cpu_topo *t, u32 level)
+{
+	const struct node_topo *n;
+
+	if (level <= LEVEL_LLC)
+		return port_llc_overload(t->llc) & pull_level_bits(t, level);
+	if (level == LEVEL_NODE)
+		return port_node_overload(t->node) & ~(1ULL << (t->node_bit & 63));
+	n = port_node(t->node);
+	for (u32 i = 0; n && i < MAX_NODES && i < n->nr_others; i++)
+		if (port_node_overload(n->others[i]))
+			return true;
+	return false;
+}
+
+static bool pull_at_level(const struct pull_req *r, const struct cpu_topo *t, u32 level)
+{
+	const struct node_topo *n;
+
+	if (level <= LEVEL_LLC)
+		return pull_from_llc(r, t->llc, pull_level_bits(t, level));
+	if (level == LEVEL_NODE)
+		return pull_from_node(r, t->node, ~(1ULL << (t->node_bit & 63)));
+	n = port_node(t->node);
+	for (u32 i = 0; n && i < MAX_NODES && i < n->nr_others; i++)
+		if (pull_from_node(r, n->others[i], ~0ULL))
+			return true;
+	return false;
+}
+
+/* One level of the new-idle walk: dice, search, what it cost and brought. */
+static bool newidle_search(struct pull_req *r, const struct cpu_topo *t, struct cpu_state *cs,
+			   u32 level, u64 cost_ns, bool force)
+{
+	u32 worth = 1;
+	u64 start, spent;
+	bool hit;
+
+	start = port_clock();
+	if (!force && (r->features & (1ULL << FEAT_NEWIDLE_DICE))) {
+		worth = newidle_dice(cs, level, r->rnd, start);
+		if (!worth) {
+			newidle_dice_update(cs, level, 0);
+			port_stat(STAT_NEWIDLE_DICED + level, 1);
+			return false;
+		}
+	}
+	r->hot_ns = force ? 0 : cost_ns;
+	hit = pull_at_level(r, t, level);
+	spent = port_clock() - start;
+
+	newidle_cost_update(cs, level, spent, start);
+	newidle_dice_update(cs, level, hit ? worth : 0);
+	port_stat(STAT_NEWIDLE_TRY + level, 1);
+	port_stat(STAT_NEWIDLE_COST_NS + level, spent);
+	port_stat((hit ? STAT_NEWIDLE_PULLED : STAT_NEWIDLE_EMPTY) + level, 1);
+	return hit;
+}
+
+/*
+ * A CPU is about to idle: true when something was pulled to it. @force (a tick
+ * saw a task wait beside this idle CPU) skips gate, dice and hotness, not the
+ * checks of what may move.
+ */
+static bool newidle_balance(struct pull_req *r, const struct cpu_topo *t, struct cpu_state *cs,
+			    const struct tunables *tun, bool force)
+{
+	u64 max_level = tun->v[TUN_NEWIDLE_MAX_LEVEL];
+
+	for (u32 level = LEVEL_SMT; level < LEVEL_NR; level++) {
+		u64 cost;
+
+		if (level > max_level)
+			break;
+		if (level <= LEVEL_LLC && !pull_level_bits(t, level))
+			continue;
+		cost = tun->v[TUN_MIGRATION_COST_SMT + level];
+		/*
+		 * Waiting before gate: an idle machine must not count gated
+		 * searches that had nothing to find.
+		 */
+		if (!pull_level_waiting(t, level))
+			continue;
+		if (!force && newidle_gated(r->features, cs->avg_idle_ns, cost,
+					    cs->pull_cost_ns[level])) {
+			port_stat(STAT_NEWIDLE_GATED + level, 1);
+			break;
+		}
+		if (newidle_search(r, t, cs, level, cost, force))
+			return true;
+		if (port_own_work(r->cpu))
+			break;
+	}
+	return false;
+}
+
+/*
+ * A busy CPU with @self runnable tasks evens out: with N+1 hogs on N CPUs the
+ * extra one must go round. The task that waited longest moves, from a CPU that
+ * is busier by balance.imbalance_pct; farther levels ask for a longer wait.
+ */
+static bool busy_balance(struct pull_req *r, const struct cpu_topo *t,
+			 const struct tunables *tun, u32 self)
+{
+	u64 wait_ns = tun->v[TUN_BALANCE_INTERVAL] / 4;
+
+	r->min_running = busy_threshold(self, tun->v[TUN_BALANCE_IMBALANCE_PCT]);
+	for (u32 level = LEVEL_SMT; level < LEVEL_NR; level++) {
+		if (level <= LEVEL_LLC && !pull_level_bits(t, level))
+			continue;
+		r->min_wait_ns = wait_ns << (level > LEVEL_LLC ? level - LEVEL_LLC : 0);
+		r->hot_ns = tun->v[TUN_MIGRATION_COST_SMT + level];
+		if (!pull_level_waiting(t, level))
+			continue;
+		if (pull_at_level(r, t, level)) {
+			port_stat(STAT_BUSY_PULLED + level, 1);
+			return true;
+		}
+	}
+	return false;
+}
+
+#endif

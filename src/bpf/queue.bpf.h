@@ -1,0 +1,95 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * The virtual-time queue of a CPU: one user DSQ per CPU, its id the CPU number.
+ *
+ * A task queued on a CPU belongs to that CPU's runqueue until another CPU pulls
+ * it, so the kernel's own counters tell how many wait; no second count is kept
+ * that could drift.
+ */
+#ifndef __SIBLING_QUEUE_BPF_H
+#define __SIBLING_QUEUE_BPF_H
+
+#include "port/port.h"
+
+/* Tasks in @rq's queue: all of sched_ext's but the running one and the local DSQ's. */
+static __always_inline u32 queue_waiting(struct rq *rq)
+{
+	u32 nr = rq->scx.nr_running, seen = rq->scx.local_dsq.nr;
+
+	seen += rq->curr->scx.flags & SCX_TASK_QUEUED ? 1 : 0;
+	return nr > seen ? nr - seen : 0;
+}
+
+/* Charge @p what it ran since it was last charged; returns its virtual time. */
+static __always_inline u64 queue_charge(struct task_struct *p, struct task_ctx *tc)
+{
+	u64 ran = p->se.sum_exec_runtime, vtime = p->scx.dsq_vtime;
+
+	vtime += vtime_scale(ran - tc->charged_ns, p->scx.weight);
+	tc->charged_ns = ran;
+	return vtime;
+}
+
+/*
+ * The CPU's virtual time moves with the clock, divided among those who share
+ * it, and at least to the task just picked. Were it moved by picks alone, a
+ * stream of new or short tasks placed behind it would keep it standing and
+ * starve whoever is ahead.
+ */
+static __always_inline void queue_advance(struct cpu_state *cs, u64 now_ns, u32 nr_running,
+					  u64 picked_vtime, u64 slice_ns)
+{
+	u64 delta = now_ns - cs->picked_ns;
+
+	if (delta > slice_ns)
+		delta = slice_ns;
+	cs->picked_ns = now_ns;
+	cs->vtime_ns += delta / (nr_running ? nr_running : 1);
+	if (vtime_before(cs->vtime_ns, picked_vtime))
+		cs->vtime_ns = picked_vtime;
+}
+
+/* Own bit of the overload hints, see llc_state. */
+static __always_inline void overload_set(s32 cpu, struct cpu_state *cs)
+{
+	const struct cpu_topo *t = port_cpu_topo(cpu);
+	u32 llc, node;
+	u64 old;
+
+	if (cs->overloaded || !t || !t->valid)
+		return;
+	llc = t->llc;
+	node = t->node;
+	if (llc >= MAX_LLCS || node >= MAX_NODES)
+		return;
+	cs->overloaded = 1;
+	old = __sync_fetch_and_or(&llc_state[llc].overload, 1ULL << (t->llc_bit & 63));
+	if (!old)
+		__sync_fetch_and_or(&node_state[node].overload, 1ULL << (t->node_bit & 63));
+}
+
+static __always_inline void overload_clear(s32 cpu, struct cpu_state *cs)
+{
+	const struct cpu_topo *t = port_cpu_topo(cpu);
+	u64 bit, node_bit, old;
+	u32 llc, node;
+
+	if (!cs->overloaded || !t || !t->valid)
+		return;
+	llc = t->llc;
+	node = t->node;
+	if (llc >= MAX_LLCS || node >= MAX_NODES)
+		return;
+	cs->overloaded = 0;
+	bit = 1ULL << (t->llc_bit & 63);
+	node_bit = 1ULL << (t->node_bit & 63);
+	old = __sync_fetch_and_and(&llc_state[llc].overload, ~bit);
+	if (old != bit)
+		return;
+	__sync_fetch_and_and(&node_state[node].overload, ~node_bit);
+	/* Another CPU may have set its bit, seen the node's, and left it to us. */
+	if (READ_ONCE(llc_state[llc].overload))
+		__sync_fetch_and_or(&node_state[node].overload, node_bit);
+}
+
+#endif

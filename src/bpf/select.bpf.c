@@ -1,0 +1,103 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/* ops.select_cpu: unpack, ask the policy, act on its answer, count. */
+#include "port/port.h"
+#include "policy/wake.h"
+
+/* How far @cpu is from @prev, as a level. */
+static __always_inline u32 move_level(const struct cpu_topo *a, const struct cpu_topo *b)
+{
+	u64 bit = 1ULL << (b->llc_bit & 63);
+
+	if (a->llc != b->llc)
+		return a->node == b->node ? LEVEL_NODE : LEVEL_SYSTEM;
+	if (a->smt_bits & bit)
+		return LEVEL_SMT;
+	return a->cluster_bits & bit ? LEVEL_CLUSTER : LEVEL_LLC;
+}
+
+/* A task changes CPU: remember the old one for RECENT_CPU, count the distance. */
+static __noinline void note_move(struct task_struct *p, s32 prev, s32 cpu)
+{
+	const struct cpu_topo *a = port_cpu_topo(prev), *b = port_cpu_topo(cpu);
+	struct task_ctx *tc = task_ctx_peek(p);
+
+	if (tc)
+		tc->recent_cpu = prev + 1;
+	if (a && b && a->valid && b->valid)
+		stat_inc(STAT_MIGRATE + move_level(a, b));
+}
+
+/* Did the placement land on a wholly idle core, and was there one to land on? */
+static __noinline void note_core(const struct place_req *r, s32 cpu)
+{
+	const struct cpu_topo *t = port_cpu_topo(cpu);
+	const struct llc_topo *llc;
+
+	if (!t || !t->valid || !t->has_smt)
+		return;
+	if (t->sibling != NO_CPU ? port_cpu_idle(t->sibling) : port_core_idle(cpu)) {
+		stat_inc(STAT_WAKE_CORE_IDLE);
+		return;
+	}
+	llc = port_llc(t->llc);
+	if (llc && place_any(r, &llc->span, true))
+		stat_inc(STAT_WAKE_CORE_MISSED);
+}
+
+/* A queued wake-up: was there an idle CPU after all, anywhere it may run? */
+static __noinline void note_queued(const struct place_req *r, s32 cpu)
+{
+	const struct cpu_topo *t = port_cpu_topo(cpu);
+	const struct node_topo *n = t && t->valid ? port_node(t->node) : NULL;
+
+	if (n && place_any(r, &n->span, false))
+		stat_inc(STAT_WAKE_IDLE_MISSED);
+}
+
+static __noinline s32 select_fork(struct place_req *r, struct task_struct *p)
+{
+	s32 cpu = place_fork(r, &live, r->prev);
+
+	if (cpu < 0)
+		return port_allowed(r->task, r->prev) ? r->prev : port_any_allowed(r->task);
+	stat_inc(STAT_PLACE_FORK);
+	note_core(r, cpu);
+	scx_bpf_dsq_insert(p, SCX_DSQ_LOCAL, live.v[TUN_SLICE], 0);
+	return cpu;
+}
+
+s32 BPF_STRUCT_OPS(sibling_select_cpu, struct task_struct *p, s32 prev_cpu, u64 wake_flags)
+{
+	struct task_struct *waker = (void *)bpf_get_current_task_btf();
+	struct place_req r = {
+		.task = (const struct port_task *)p,
+		.features = live.v[TUN_FEATURES],
+		.prev = prev_cpu,
+		.waker = bpf_get_smp_processor_id(),
+		.sync = (wake_flags & SCX_WAKE_SYNC) && !(waker->flags & PF_EXITING),
+		.kthread_waker = (waker->flags & PF_KTHREAD) && waker->nr_cpus_allowed == 1,
+		.wakee_sched_idle = p->policy == SCHED_IDLE,
+	};
+	struct place_res res;
+	u64 slice_ns = live.v[TUN_SLICE];
+
+	if (wake_flags & SCX_WAKE_FORK) {
+		prev_cpu = select_fork(&r, p);
+		return prev_cpu < 0 ? r.prev : prev_cpu;
+	}
+	place_wake(&r, &live, &res);
+	stat_inc(res.step);
+	if (res.claimed) {
+		scx_bpf_dsq_insert(p, SCX_DSQ_LOCAL, slice_ns, 0);
+		note_core(&r, res.cpu);
+	} else if (res.stacked) {
+		scx_bpf_dsq_insert(p, SCX_DSQ_LOCAL, slice_ns,
+				   res.step == STAT_PLACE_SCHED_IDLE ? SCX_ENQ_PREEMPT : 0);
+	} else {
+		note_queued(&r, res.cpu);
+	}
+	if (res.cpu != prev_cpu && res.cpu >= 0)
+		note_move(p, prev_cpu, res.cpu);
+	/* Allowed nowhere: the kernel falls back by itself from any answer. */
+	return res.cpu < 0 ? prev_cpu : res.cpu;
+}

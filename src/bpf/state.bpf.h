@@ -1,0 +1,121 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * Declarations of everything the BPF objects share, and the bounded look-ups.
+ * Defined once, in state.bpf.c.
+ */
+#ifndef __SIBLING_STATE_BPF_H
+#define __SIBLING_STATE_BPF_H
+
+#include <scx/common.bpf.h>
+#include <scx/compat.bpf.h>
+#include "intf.h"
+#include "policy/vtime.h"
+#include "policy/newidle.h"
+#include "policy/wake_wide.h"
+
+/* Macros in the kernel, hence not in its BTF. */
+#define SCHED_BATCH	3
+#define SCHED_IDLE	5
+#define MAX_RT_PRIO	100
+
+/* Fixed at load, written by the loader between open and load. */
+extern const volatile u32 nr_cpu_ids;
+extern const volatile u32 nr_cpus_usable;	/* online and not isolated */
+extern const volatile struct cpu_topo cpu_topo[MAX_CPUS];
+extern const volatile struct llc_topo llc_topo[MAX_LLCS];
+extern const volatile struct node_topo node_topo[MAX_NODES];
+
+extern struct tunables live;
+extern struct cpu_state cpu_state[MAX_CPUS];
+extern struct cpu_stats cpu_stats[MAX_CPUS];
+extern struct llc_state llc_state[MAX_LLCS];
+extern struct node_state node_state[MAX_NODES];
+
+/* Made when a task first has to queue: tasks that always find an idle CPU have none. */
+struct task_ctx {
+	u64 charged_ns;		/* se.sum_exec_runtime already in the virtual time */
+	u32 recent_cpu;		/* CPU before the previous one, plus one; 0: none */
+	s32 last_wakee;		/* pid, for wake_wide() */
+	u32 wakee_flips;	/* changes of wakee */
+	u32 wakee_flip_second;	/* in which the flips were last halved */
+};
+
+struct task_ctx_map {
+	__uint(type, BPF_MAP_TYPE_TASK_STORAGE);
+	__uint(map_flags, BPF_F_NO_PREALLOC);
+	__type(key, int);
+	__type(value, struct task_ctx);
+};
+extern struct task_ctx_map task_ctxs SEC(".maps");
+
+static __always_inline bool feature(u64 features, u32 id)
+{
+	return features & (1ULL << id);
+}
+
+static __always_inline struct cpu_state *cpu_state_of(s32 cpu)
+{
+	u32 i = cpu;
+
+	/*
+	 * The mask repeats the test: without the barrier the compiler drops it
+	 * and with the test alone the verifier loses the bound across a spill.
+	 */
+	if (i >= MAX_CPUS)
+		return NULL;
+	barrier_var(i);
+	return &cpu_state[i & (MAX_CPUS - 1)];
+}
+
+static __always_inline struct rq *cpu_rq(s32 cpu)
+{
+	return bpf_per_cpu_ptr(&runqueues, cpu);
+}
+
+static __always_inline void stat_add(u32 id, u64 n)
+{
+	u32 cpu = bpf_get_smp_processor_id();
+
+	barrier_var(cpu);
+	cpu &= MAX_CPUS - 1;
+	if (id < STAT_NR)
+		cpu_stats[cpu].cnt[id] += n;
+}
+
+static __always_inline void stat_inc(u32 id)
+{
+	stat_add(id, 1);
+}
+
+static __always_inline struct task_ctx *task_ctx_peek(struct task_struct *p)
+{
+	return bpf_task_storage_get(&task_ctxs, p, NULL, 0);
+}
+
+static __always_inline struct task_ctx *task_ctx_make(struct task_struct *p)
+{
+	return bpf_task_storage_get(&task_ctxs, p, NULL, BPF_LOCAL_STORAGE_GET_F_CREATE);
+}
+
+/*
+ * A CPU stops idling: fold the stay into its mean. Called by whoever took the
+ * idle bit, so there is no second writer; the stamp is zero when the CPU never
+ * reached the end of a new-idle search.
+ */
+static __always_inline void idle_end(s32 cpu)
+{
+	struct cpu_state *cs = cpu_state_of(cpu);
+	u64 since;
+
+	if (!cs)
+		return;
+	since = cs->idle_since_ns;
+	if (!since)
+		return;
+	cs->idle_since_ns = 0;
+	/* Stamps of two CPUs may be a little apart; a negative stay is none. */
+	since = scx_bpf_now() - since;
+	cs->avg_idle_ns = avg_idle_update(cs->avg_idle_ns, (s64)since < 0 ? 0 : since, &live);
+}
+
+#endif

@@ -1,0 +1,89 @@
+// SPDX-License-Identifier: GPL-2.0-only
+//! The command line.
+
+use std::path::PathBuf;
+
+use clap::Parser;
+use clap::Subcommand;
+
+use crate::exit::EXIT_CODES;
+use crate::load::LoadArgs;
+
+/// A sched_ext scheduler: idle-sibling and idle-core placement at wake-up,
+/// new-idle balancing that counts what a move across each level costs, and a
+/// lean fast path.
+///
+/// Without a subcommand it loads the scheduler and runs in the foreground until
+/// Ctrl-C or SIGTERM; then the system is back on the kernel's fair class.
+#[derive(Debug, Parser)]
+#[command(name = "scx_sibling", version, after_help = EXIT_CODES, max_term_width = 100)]
+pub struct Cli {
+    #[command(flatten)]
+    pub scheduler: SchedulerArgs,
+
+    #[command(subcommand)]
+    pub command: Option<Command>,
+}
+
+/// Options of the scheduler itself.
+#[derive(Debug, clap::Args)]
+pub struct SchedulerArgs {
+    /// Set a tunable or switch at start: NAME=VALUE, NAME or NO_NAME
+    #[arg(long = "set", value_name = "SETTING")]
+    pub set: Vec<String>,
+
+    /// Print a line of statistics every so many seconds
+    #[arg(long, value_name = "SECONDS", value_parser = seconds)]
+    pub stats: Option<std::time::Duration>,
+
+    /// Print statistics of a running scheduler instead of starting one
+    #[arg(long, value_name = "SECONDS", value_parser = seconds, conflicts_with = "stats")]
+    pub monitor: Option<std::time::Duration>,
+
+    /// Print a summary of all counters at the end
+    #[arg(long)]
+    pub summary: bool,
+
+    /// Explain every counter and stop
+    #[arg(long)]
+    pub help_stats: bool,
+
+    /// Explain every tunable and switch and stop
+    #[arg(long)]
+    pub help_tunables: bool,
+
+    /// Print the BPF verifier's log and library messages
+    #[arg(short, long)]
+    pub verbose: bool,
+
+    /// Length of the kernel's debug dump after an error (0: the kernel's default)
+    #[arg(long, value_name = "BYTES", default_value_t = 0)]
+    pub exit_dump_len: u32,
+}
+
+/// Everything but running the scheduler.
+#[derive(Debug, Subcommand)]
+pub enum Command {
+    /// Print the machine's cores, caches and nodes as the scheduler reads them
+    Topology {
+        /// Read below this directory instead of /sys
+        #[arg(long, value_name = "ROOT", default_value = "/sys")]
+        sysfs: PathBuf,
+        /// Print JSON
+        #[arg(long)]
+        json: bool,
+    },
+    /// Say what this machine lacks to run the scheduler
+    Check,
+    /// Run a small load that measures itself
+    Load(LoadArgs),
+}
+
+/// A positive number of seconds, fractions allowed.
+fn seconds(text: &str) -> Result<std::time::Duration, String> {
+    let value: f64 = text.parse().map_err(|_| format!("{text:?} is not a number of seconds"))?;
+    if !(0.01..=86400.0).contains(&value) {
+        return Err(format!("{text} is outside 0.01 … 86400 seconds"));
+    }
+    Ok(std::time::Duration::from_secs_f64(value))
+}

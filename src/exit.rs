@@ -1,0 +1,143 @@
+// SPDX-License-Identifier: GPL-2.0-only
+//! How a run ended: exit codes and what they mean.
+
+use thiserror::Error;
+
+/// Process exit codes; `--help` prints this table.
+pub const EXIT_CODES: &str = "\
+Exit codes:
+  0  stopped as asked (Ctrl-C, SIGTERM, end of the measurement)
+  1  unexpected error
+  2  the command line is wrong
+  3  this machine lacks something (kernel option, BTF, JIT, a supported topology)
+  4  missing privileges
+  5  another sched_ext scheduler is loaded
+  6  the kernel ejected the scheduler after an error or a stall
+  7  the scheduler was removed from outside (SysRq-S, another tool)";
+
+/// A failure with an exit code of its own. Anything else exits with 1.
+#[derive(Debug, Error)]
+pub enum Failure {
+    /// The command line is well-formed but its values are not usable.
+    #[error("{0}")]
+    Usage(String),
+    /// The machine lacks something; the text names it.
+    #[error("{0}")]
+    Machine(String),
+    /// Privileges are missing; the text names them.
+    #[error("{0}")]
+    Privileges(String),
+    /// Another scheduler is loaded.
+    #[error("another sched_ext scheduler is loaded: {0}; stop it first (it was left alone)")]
+    OtherScheduler(String),
+    /// The kernel ejected the scheduler.
+    #[error("the kernel ejected the scheduler: {0}; the system is back on the fair class. Please report this with the text above and `uname -r`")]
+    Ejected(String),
+    /// Somebody else removed the scheduler.
+    #[error("the scheduler was removed from outside: {0}; the system is back on the fair class")]
+    Removed(String),
+}
+
+impl Failure {
+    /// The exit code documented in [`EXIT_CODES`].
+    pub fn code(&self) -> u8 {
+        match self {
+            Failure::Usage(_) => 2,
+            Failure::Machine(_) => 3,
+            Failure::Privileges(_) => 4,
+            Failure::OtherScheduler(_) => 5,
+            Failure::Ejected(_) => 6,
+            Failure::Removed(_) => 7,
+        }
+    }
+}
+
+/// The exit code for an error chain: that of the [`Failure`] in it, else 1.
+pub fn code_of(error: &anyhow::Error) -> u8 {
+    error.downcast_ref::<Failure>().map_or(1, Failure::code)
+}
+
+/// Values of the kernel's `enum scx_exit_kind`, which is stable ABI in that new
+/// ones are only added.
+mod kind {
+    pub const UNREG: i32 = 64;
+    pub const UNREG_KERN: i32 = 66;
+    pub const SYSRQ: i32 = 67;
+    pub const ERROR: i32 = 1024;
+}
+
+/// What to do after the scheduler left the kernel.
+#[derive(Debug, PartialEq, Eq)]
+pub enum Outcome {
+    /// Detached because this program asked for it.
+    Asked,
+    /// The machine changed (CPU hotplug): read it anew and load again.
+    Restart,
+    /// Ended with the given kind of failure and text.
+    Failed(Ending),
+}
+
+/// A failed ending, kept comparable for tests.
+#[derive(Debug, PartialEq, Eq)]
+pub enum Ending {
+    /// See [`Failure::Ejected`].
+    Ejected(String),
+    /// See [`Failure::Removed`].
+    Removed(String),
+}
+
+impl From<Ending> for Failure {
+    fn from(ending: Ending) -> Self {
+        match ending {
+            Ending::Ejected(text) => Failure::Ejected(text),
+            Ending::Removed(text) => Failure::Removed(text),
+        }
+    }
+}
+
+/// Judges the kernel's exit record: `kind` of `enum scx_exit_kind` (0: none),
+/// whether its exit code asks for a restart, and its text.
+pub fn judge(exit_kind: i32, restart: bool, text: String) -> Outcome {
+    match exit_kind {
+        0 | 1 | kind::UNREG => Outcome::Asked,
+        _ if restart => Outcome::Restart,
+        kind::UNREG_KERN | kind::SYSRQ => Outcome::Failed(Ending::Removed(text)),
+        k if k >= kind::ERROR => Outcome::Failed(Ending::Ejected(text)),
+        _ => Outcome::Failed(Ending::Removed(text)),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn kinds() {
+        let text = || "why".to_string();
+        assert_eq!(judge(64, false, text()), Outcome::Asked);
+        assert_eq!(judge(66, true, text()), Outcome::Restart);
+        assert_eq!(judge(67, false, text()), Outcome::Failed(Ending::Removed(text())));
+        assert_eq!(judge(1026, false, text()), Outcome::Failed(Ending::Ejected(text())));
+    }
+
+    #[test]
+    fn every_code_is_documented() {
+        for failure in [
+            Failure::Usage(String::new()),
+            Failure::Machine(String::new()),
+            Failure::Privileges(String::new()),
+            Failure::OtherScheduler(String::new()),
+            Failure::Ejected(String::new()),
+            Failure::Removed(String::new()),
+        ] {
+            assert!(EXIT_CODES.contains(&format!("\n  {}  ", failure.code())));
+        }
+    }
+
+    #[test]
+    fn a_wrapped_failure_keeps_its_code() {
+        let error = anyhow::Error::new(Failure::Privileges("x".into())).context("starting");
+        assert_eq!(code_of(&error), 4);
+        assert_eq!(code_of(&anyhow::anyhow!("x")), 1);
+    }
+}

@@ -1,0 +1,17 @@
+// SPDX-License-Identifier: GPL-2.0-only
+//! scx_sibling: a sched_ext scheduler after the fair class's idle-sibling
+//! selection, with new-idle balancing that counts what a move costs.
+//!
+//! The binary is a thin shell over these modules; tests and other tools link
+//! them directly.
+
+pub mod check;
+pub mod cli;
+pub mod exit;
+pub mod load;
+pub mod loader;
+pub mod run;
+pub mod skel;
+pub mod stats;
+pub mod topology;
+pub mod tunables;

@@ -1,0 +1,70 @@
+// SPDX-License-Identifier: GPL-2.0-only
+//! Parses, runs, reports; everything else is in the library.
+
+use std::process::ExitCode;
+use std::sync::atomic::Ordering;
+
+use anyhow::Result;
+use clap::Parser;
+use scx_sibling::check;
+use scx_sibling::cli::Cli;
+use scx_sibling::cli::Command;
+use scx_sibling::cli::SchedulerArgs;
+use scx_sibling::exit;
+use scx_sibling::exit::Failure;
+use scx_sibling::load;
+use scx_sibling::loader::Options;
+use scx_sibling::run;
+use scx_sibling::stats;
+use scx_sibling::topology;
+use scx_sibling::tunables;
+
+fn main() -> ExitCode {
+    match dispatch(&Cli::parse()) {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(error) => {
+            eprintln!("scx_sibling: {error:#}");
+            ExitCode::from(exit::code_of(&error))
+        }
+    }
+}
+
+fn dispatch(cli: &Cli) -> Result<()> {
+    match &cli.command {
+        None => scheduler(&cli.scheduler),
+        Some(Command::Check) => Ok(check::run(&check::Machine::host())?),
+        Some(Command::Load(args)) => load::run(args),
+        Some(Command::Topology { sysfs, json }) => {
+            let machine = topology::read(sysfs).map_err(|e| Failure::Machine(e.to_string()))?;
+            if *json {
+                println!("{:#}", topology::json::to_json(&machine));
+            } else {
+                print!("{}", topology::print::to_text(&machine));
+            }
+            Ok(())
+        }
+    }
+}
+
+fn scheduler(args: &SchedulerArgs) -> Result<()> {
+    if args.help_stats {
+        print!("{}", stats::help());
+        return Ok(());
+    }
+    if args.help_tunables {
+        print!("{}", tunables::help());
+        return Ok(());
+    }
+    let mut options = Options {
+        exit_dump_len: args.exit_dump_len,
+        verbose: args.verbose,
+        ..Options::default()
+    };
+    options.settings.apply(&args.set).map_err(|e| Failure::Usage(e.to_string()))?;
+    let stop = run::stop_flag()?;
+    if let Some(interval) = args.monitor {
+        return stats::server::monitor(interval, || stop.load(Ordering::Relaxed));
+    }
+    let reporting = run::Reporting { stats: args.stats, summary: args.summary };
+    run::run(&options, &reporting, &stop)
+}

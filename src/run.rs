@@ -1,0 +1,109 @@
+// SPDX-License-Identifier: GPL-2.0-only
+//! The scheduler's life: load, serve statistics, come back after hotplug, stop.
+
+use std::mem::MaybeUninit;
+use std::path::Path;
+use std::sync::atomic::AtomicBool;
+use std::sync::atomic::Ordering;
+use std::sync::Arc;
+use std::time::Duration;
+use std::time::Instant;
+
+use anyhow::Context;
+use anyhow::Result;
+use scx_stats::prelude::*;
+
+use crate::check::Machine;
+use crate::exit::Failure;
+use crate::exit::Outcome;
+use crate::loader::Options;
+use crate::loader::Scheduler;
+use crate::stats;
+use crate::stats::server::Metrics;
+use crate::stats::Counters;
+
+/// How often the loop looks whether the kernel let go of the scheduler.
+const POLL: Duration = Duration::from_millis(100);
+
+/// What to do besides scheduling.
+#[derive(Debug, Clone, Default)]
+pub struct Reporting {
+    /// Print a line of statistics this often.
+    pub stats: Option<Duration>,
+    /// Print a summary at the end.
+    pub summary: bool,
+}
+
+/// A flag that Ctrl-C, SIGTERM and SIGHUP set.
+///
+/// # Errors
+/// The handler could not be installed.
+pub fn stop_flag() -> Result<Arc<AtomicBool>> {
+    let stop = Arc::new(AtomicBool::new(false));
+    let set = stop.clone();
+    ctrlc::set_handler(move || set.store(true, Ordering::Relaxed))
+        .context("installing the handler for Ctrl-C and SIGTERM")?;
+    Ok(stop)
+}
+
+/// Schedules until `stop` is set. After CPU hotplug the topology is read anew
+/// and the scheduler loaded again.
+///
+/// # Errors
+/// A [`Failure`] with its exit code, or the step that failed.
+pub fn run(options: &Options, reporting: &Reporting, stop: &AtomicBool) -> Result<()> {
+    Machine::host().require()?;
+    let mut total = Counters::new();
+    loop {
+        let outcome = run_once(options, reporting, stop, &mut total)?;
+        match outcome {
+            Outcome::Restart if !stop.load(Ordering::Relaxed) => {
+                eprintln!("scx_sibling: a CPU came or went; reading the topology anew");
+            }
+            Outcome::Asked | Outcome::Restart => break,
+            Outcome::Failed(ending) => return Err(Failure::from(ending).into()),
+        }
+    }
+    if reporting.summary {
+        print!("{}", stats::summary(&total));
+    }
+    Ok(())
+}
+
+fn run_once(
+    options: &Options,
+    reporting: &Reporting,
+    stop: &AtomicBool,
+    total: &mut Counters,
+) -> Result<Outcome> {
+    let mut object = MaybeUninit::uninit();
+    let mut scheduler = Scheduler::start(&mut object, Path::new("/sys"), options)?;
+    // Only now: the server unlinks the socket of whoever ran before, and had
+    // the attach failed that would be a scheduler still running.
+    let server = StatsServer::new(stats::server::server_data())
+        .launch()
+        .context("opening the statistics socket below /var/run/scx")?;
+    let (answers, requests) = server.channels();
+
+    let mut before = Counters::new();
+    let mut next = reporting.stats.map(|every| Instant::now() + every);
+    while !stop.load(Ordering::Relaxed) && !scheduler.exited() {
+        if requests.recv_timeout(POLL).is_ok() {
+            let sample = Metrics { counters: scheduler.counters() };
+            // A client that went away in between is not our failure.
+            let _ = answers.send(sample);
+        }
+        if let (Some(at), Some(every)) = (next, reporting.stats) {
+            if Instant::now() >= at {
+                let now = scheduler.counters();
+                println!("{}", stats::line(&stats::delta(&now, &before)));
+                before = now;
+                next = Some(at + every);
+            }
+        }
+    }
+    for (name, n) in scheduler.counters() {
+        *total.entry(name).or_default() += n;
+    }
+    Ok(scheduler.stop())
+}
