@@ -85,14 +85,26 @@ may_install() {
 	fi
 }
 
+# quiet CMD...: its output only if it fails.
+quiet() {
+	log=$(mktemp)
+	if "$@" </dev/null >"$log" 2>&1; then
+		rm -f "$log"
+		return
+	fi
+	cat "$log" >&2
+	rm -f "$log"
+	return 1
+}
+
 install_packages() {
 	say "installing" "$@"
 	# One stale foreign source fails the update; whether the packages can be
 	# had is decided by the installation itself.
-	as_root apt-get -qq -o DPkg::Lock::Timeout=300 update >&2 || true
-	as_root env DEBIAN_FRONTEND=noninteractive apt-get -qq -y \
-		-o DPkg::Lock::Timeout=300 --no-install-recommends install "$@" \
-		</dev/null >&2
+	quiet as_root apt-get -q -o DPkg::Lock::Timeout=300 update || true
+	quiet as_root env DEBIAN_FRONTEND=noninteractive apt-get -q -y \
+		-o DPkg::Lock::Timeout=300 --no-install-recommends install "$@" ||
+		die 3 "the installation failed"
 }
 
 check_rust() {

@@ -50,7 +50,7 @@ static_busybox() {
 # the contents: hashing 60 MB would cost every start half a second.
 hash_inputs() {
 	{
-		sha256sum "$0"
+		sha256sum <"$0"
 		stat -L -c '%n %s %Y' "$@"
 	} | sha256sum | cut -c1-16
 }
@@ -97,6 +97,8 @@ build() {
 	busybox=$2
 	shift 2
 	say "building the guest's base image"
+	# Those of programs since upgraded; what is used is touched below.
+	find "$cache" -name 'base-*' -mtime +14 -delete
 	tmp=$(mktemp -d)
 	mkdir -p "$tmp/root/usr/bin"
 	for f in "$@"; do
@@ -140,4 +142,5 @@ if [ ! -e "$cache/$name.cpio" ]; then
 	[ -e "$cache/$name.cpio" ] || build "$name" "$busybox" "$@" 9>&-
 	exec 9>&-
 fi
+touch "$cache/$name.cpio" "$cache/$name.list"
 printf '%s\n' "$cache/$name.cpio"

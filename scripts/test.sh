@@ -75,6 +75,7 @@ summary() {
 		/^---- .* stdout ----/ { test = $2 }
 		/^test result: / {
 			test = ""
+			part++
 			for (i = 3; i <= NF; i++) {
 				if ($i ~ /^passed/) passed += $(i - 1)
 				if ($i ~ /^failed/) failed += $(i - 1)
@@ -83,7 +84,8 @@ summary() {
 		}
 		/^SKIP / {
 			print
-			if (test == "" || !seen[FILENAME, test]++) { skipped++; said++ }
+			if (test == "") skipped++
+			else if (!seen[part, test]++) { skipped++; said++ }
 		}
 		END {
 			# A part may fail without any test: lints, compile errors.

@@ -8,6 +8,7 @@
 pub mod check;
 pub mod cli;
 pub mod exit;
+pub mod libbpf_log;
 pub mod load;
 pub mod loader;
 pub mod run;

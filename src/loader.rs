@@ -78,7 +78,8 @@ impl<'obj> Scheduler<'obj> {
         fill_rodata(&mut open, &layout, &machine)?;
         fill_tunables(&mut open, &options.settings)?;
 
-        let mut skel = scx_ops_load!(open, sibling_ops, uei).context("loading the BPF programs")?;
+        let mut skel = scx_ops_load!(open, sibling_ops, uei)
+            .context("loading the BPF programs; run with -v for the kernel's reasons")?;
         let link = scx_ops_attach!(skel, sibling_ops).map_err(attach_failure)?;
         Ok(Scheduler { link: Some(link), skel })
     }

@@ -16,6 +16,7 @@ use scx_stats::prelude::*;
 use crate::check::Machine;
 use crate::exit::Failure;
 use crate::exit::Outcome;
+use crate::libbpf_log;
 use crate::loader::Options;
 use crate::loader::Scheduler;
 use crate::stats;
@@ -53,6 +54,7 @@ pub fn stop_flag() -> Result<Arc<AtomicBool>> {
 /// A [`Failure`] with its exit code, or the step that failed.
 pub fn run(options: &Options, reporting: &Reporting, stop: &AtomicBool) -> Result<()> {
     Machine::host().require()?;
+    libbpf_log::init(options.verbose);
     let mut total = Counters::new();
     loop {
         let outcome = run_once(options, reporting, stop, &mut total)?;

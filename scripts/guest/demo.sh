@@ -46,7 +46,8 @@ cleanup() {
 # other through pipes.
 wakeup_cost() {
 	timeout 60 scx_sibling load pipe --loops 3000 >"$1" || die "the pipe load failed"
-	sed -n 's|^ *\([0-9.]*\) usecs/loop.*|\1|p' "$1" | tail -n 1
+	sed -n 's|^ *\([0-9.]*\) usecs/loop.*|\1|p' "$1" | tail -n 1 | grep . ||
+		die "the pipe load printed no figure"
 }
 
 # until_disabled: the kernel takes a moment to move every task back.

@@ -48,6 +48,26 @@ static bool port_pull(const struct pull_req *r, s32 src);
 #define PULL_TASKS	8	/* queued tasks one pull looks at */
 
 /*
+ * In a map and not on the stack: the search is five calls deep, and the 7.3
+ * verifier's stack liveness loses words of a caller's frame over that.
+ * Dispatch does not nest on a CPU, so one each is enough.
+ */
+static struct pull_req pull_reqs[MAX_CPUS] __attribute__((aligned(64)));
+
+static __always_inline struct pull_req *pull_req_init(s32 cpu)
+{
+	struct pull_req *r = &pull_reqs[port_index(cpu, MAX_CPUS)];
+
+	r->cpu = cpu;
+	r->features = live.v[TUN_FEATURES];
+	r->hot_ns = 0;
+	r->min_wait_ns = 0;
+	r->min_running = 0;
+	r->rnd = bpf_get_prandom_u32();
+	return r;
+}
+
+/*
  * Move the first task of @src's queue that may run on r->cpu, is not cache-hot
  * and waited long enough. Mask and migration state are read here, at the move:
  * they may have changed since the task was queued.
@@ -134,12 +154,12 @@ static __always_inline bool should_spread(struct task_struct *prev, const struct
 	if (!t->has_smt || t->sibling == NO_CPU || port_cpu_idle(t->sibling) ||
 	    prev->nr_cpus_allowed == 1 || !llc || !n)
 		return false;
-	for (u32 i = 0; i < CPU_WORDS; i++) {
+	port_for(i, CPU_WORDS, true) {
 		u32 w = n->span.first + i;
 
 		if (w > n->span.last || w >= CPU_WORDS)
 			break;
-		if (n->span.mask[w] & port_idle_word(w, true) &
+		if (n->span.mask[port_index(w, CPU_WORDS)] & port_idle_word(w, true) &
 		    port_allowed_word((const struct port_task *)prev, w))
 			return true;
 	}
@@ -162,34 +182,27 @@ static __noinline void dispatch_prev(s32 cpu, struct rq *rq, struct cpu_state *c
 static __noinline bool dispatch_balance(s32 cpu, struct rq *rq, struct cpu_state *cs)
 {
 	const struct cpu_topo *t = port_cpu_topo(cpu);
-	struct pull_req r = {
-		.cpu = cpu,
-		.features = live.v[TUN_FEATURES],
-		.rnd = bpf_get_prandom_u32(),
-	};
 	u64 now = scx_bpf_now();
+	struct pull_req *r;
 
-	if (!t || !t->valid || !feature(r.features, FEAT_BUSY_BALANCE) ||
+	if (!t || !t->valid || !feature(live.v[TUN_FEATURES], FEAT_BUSY_BALANCE) ||
 	    (s64)(now - cs->next_balance_ns) < 0)
 		return false;
 	cs->next_balance_ns = now + live.v[TUN_BALANCE_INTERVAL];
-	return busy_balance(&r, t, &live, rq->scx.nr_running);
+	r = pull_req_init(cpu);
+	return r && busy_balance(r, t, &live, rq->scx.nr_running);
 }
 
 static __noinline bool dispatch_newidle(s32 cpu, struct cpu_state *cs)
 {
 	const struct cpu_topo *t = port_cpu_topo(cpu);
-	struct pull_req r = {
-		.cpu = cpu,
-		.features = live.v[TUN_FEATURES],
-		.rnd = bpf_get_prandom_u32(),
-	};
+	struct pull_req *r = pull_req_init(cpu);
 	bool force = cs->force_pull;
 
-	if (!t || !t->valid)
+	if (!t || !t->valid || !r)
 		return false;
 	cs->force_pull = 0;
-	return newidle_balance(&r, t, cs, &live, force);
+	return newidle_balance(r, t, cs, &live, force);
 }
 
 void BPF_STRUCT_OPS(sibling_dispatch, s32 cpu, struct task_struct *prev)

@@ -8,11 +8,16 @@
 #include "policy/wake.h"
 
 /* Virtual time of the task running on @rq, its current stretch included. */
-static __always_inline u64 curr_vtime(struct rq *rq, struct task_struct *curr, u64 floor)
+static __always_inline u64 curr_vtime(struct rq *rq, s32 cpu, u64 floor)
 {
-	struct task_ctx *tc = task_ctx_peek(curr);
-	u64 vtime = floor, ran = rq->clock_task - curr->se.exec_start;
+	struct task_struct *curr = __COMPAT_scx_bpf_cpu_curr(cpu);
+	struct task_ctx *tc;
+	u64 vtime = floor, ran;
 
+	if (!curr)
+		return floor;
+	ran = rq->clock_task - curr->se.exec_start;
+	tc = task_ctx_peek(curr);
 	if (tc) {
 		vtime = curr->scx.dsq_vtime;
 		ran += curr->se.sum_exec_runtime - tc->charged_ns;
@@ -26,7 +31,8 @@ static __always_inline u64 curr_vtime(struct rq *rq, struct task_struct *curr, u
  * had a granularity's worth of its slice, which spares ping-pong loads, whose
  * waker is about to sleep, the look-ups.
  */
-static __noinline bool should_preempt(struct rq *rq, struct task_struct *p, u64 vtime, u64 floor)
+static __noinline bool should_preempt(struct rq *rq, s32 cpu, struct task_struct *p, u64 vtime,
+				      u64 floor)
 {
 	struct task_struct *curr = rq->curr;
 	u64 gran = live.v[TUN_WAKEUP_GRANULARITY], slice = live.v[TUN_SLICE];
@@ -44,7 +50,7 @@ static __noinline bool should_preempt(struct rq *rq, struct task_struct *p, u64 
 		ran += slice - curr->scx.slice;
 	if (ran < gran)
 		return false;
-	return vtime_preempts(vtime, curr_vtime(rq, curr, floor), gran);
+	return vtime_preempts(vtime, curr_vtime(rq, cpu, floor), gran);
 }
 
 /*
@@ -71,7 +77,7 @@ static __always_inline bool enqueue_pinned(struct task_struct *p, struct rq *rq,
 	if (!cs)
 		return false;
 	stat_inc(STAT_PINNED_LONE);
-	if (should_preempt(rq, p, cs->vtime_ns - slice_ns, cs->vtime_ns)) {
+	if (should_preempt(rq, cpu, p, cs->vtime_ns - slice_ns, cs->vtime_ns)) {
 		stat_inc(STAT_PREEMPT);
 		enq_flags |= SCX_ENQ_PREEMPT;
 	}
@@ -134,7 +140,7 @@ static __noinline void enqueue_queue(struct task_struct *p, struct rq *rq, s32 c
 	}
 	stat_inc(STAT_QUEUED);
 	scx_bpf_dsq_insert_vtime(p, cpu, slice, vtime, enq_flags);
-	if ((enq_flags & SCX_ENQ_WAKEUP) && should_preempt(rq, p, vtime, cs->vtime_ns)) {
+	if ((enq_flags & SCX_ENQ_WAKEUP) && should_preempt(rq, cpu, p, vtime, cs->vtime_ns)) {
 		stat_inc(STAT_PREEMPT);
 		scx_bpf_kick_cpu(cpu, SCX_KICK_PREEMPT);
 	}

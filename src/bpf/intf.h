@@ -146,6 +146,15 @@ struct cpu_stats {
 	u64 cnt[STAT_NR];
 };
 
+/* What a placement came to; kept per CPU, see select.bpf.c. */
+struct place_res {
+	s32 cpu;
+	u32 step;		/* enum stat_id of the deciding step */
+	u32 claimed;		/* the idle bit of `cpu` was taken */
+	u32 stacked;		/* goes straight behind the running task */
+	u64 pad[6];
+};
+
 _Static_assert(sizeof(struct cpu_topo) % 8 == 0, "rodata arrays stay aligned");
 _Static_assert(sizeof(struct llc_state) == 64, "one cache line per LLC");
 _Static_assert(sizeof(struct node_state) == 64, "one cache line per node");

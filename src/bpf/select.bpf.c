@@ -3,6 +3,12 @@
 #include "port/port.h"
 #include "policy/wake.h"
 
+/*
+ * In a map and not on the stack so that the verifier forgets which step decided:
+ * it would follow every step's number apart to the end of the program.
+ */
+static struct place_res place_results[MAX_CPUS] __attribute__((aligned(64)));
+
 /* How far @cpu is from @prev, as a level. */
 static __always_inline u32 move_level(const struct cpu_topo *a, const struct cpu_topo *b)
 {
@@ -78,26 +84,26 @@ s32 BPF_STRUCT_OPS(sibling_select_cpu, struct task_struct *p, s32 prev_cpu, u64 
 		.kthread_waker = (waker->flags & PF_KTHREAD) && waker->nr_cpus_allowed == 1,
 		.wakee_sched_idle = p->policy == SCHED_IDLE,
 	};
-	struct place_res res;
+	struct place_res *res = &place_results[port_index(r.waker, MAX_CPUS)];
 	u64 slice_ns = live.v[TUN_SLICE];
 
 	if (wake_flags & SCX_WAKE_FORK) {
 		prev_cpu = select_fork(&r, p);
 		return prev_cpu < 0 ? r.prev : prev_cpu;
 	}
-	place_wake(&r, &live, &res);
-	stat_inc(res.step);
-	if (res.claimed) {
+	place_wake(&r, &live, res);
+	stat_inc(res->step);
+	if (res->claimed) {
 		scx_bpf_dsq_insert(p, SCX_DSQ_LOCAL, slice_ns, 0);
-		note_core(&r, res.cpu);
-	} else if (res.stacked) {
+		note_core(&r, res->cpu);
+	} else if (res->stacked) {
 		scx_bpf_dsq_insert(p, SCX_DSQ_LOCAL, slice_ns,
-				   res.step == STAT_PLACE_SCHED_IDLE ? SCX_ENQ_PREEMPT : 0);
+				   res->step == STAT_PLACE_SCHED_IDLE ? SCX_ENQ_PREEMPT : 0);
 	} else {
-		note_queued(&r, res.cpu);
+		note_queued(&r, res->cpu);
 	}
-	if (res.cpu != prev_cpu && res.cpu >= 0)
-		note_move(p, prev_cpu, res.cpu);
+	if (res->cpu != prev_cpu && res->cpu >= 0)
+		note_move(p, prev_cpu, res->cpu);
 	/* Allowed nowhere: the kernel falls back by itself from any answer. */
-	return res.cpu < 0 ? prev_cpu : res.cpu;
+	return res->cpu < 0 ? prev_cpu : res->cpu;
 }

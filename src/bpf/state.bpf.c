@@ -9,6 +9,7 @@ const volatile struct cpu_topo cpu_topo[MAX_CPUS];
 const volatile struct llc_topo llc_topo[MAX_LLCS];
 const volatile struct node_topo node_topo[MAX_NODES];
 
+volatile u32 loop_start;
 struct tunables live SEC(".data.tun");
 
 struct cpu_state cpu_state[MAX_CPUS] __attribute__((aligned(64)));

@@ -8,6 +8,7 @@
 
 #include <scx/common.bpf.h>
 #include <scx/compat.bpf.h>
+#include <bpf_experimental.h>
 #include "intf.h"
 #include "policy/vtime.h"
 #include "policy/newidle.h"
@@ -25,6 +26,7 @@ extern const volatile struct cpu_topo cpu_topo[MAX_CPUS];
 extern const volatile struct llc_topo llc_topo[MAX_LLCS];
 extern const volatile struct node_topo node_topo[MAX_NODES];
 
+extern volatile u32 loop_start;	/* always 0, see port_for() */
 extern struct tunables live;
 extern struct cpu_state cpu_state[MAX_CPUS];
 extern struct cpu_stats cpu_stats[MAX_CPUS];

@@ -44,13 +44,6 @@ struct place_req {
 	bool fork;
 };
 
-struct place_res {
-	s32 cpu;
-	u32 step;		/* enum stat_id of the deciding step */
-	bool claimed;
-	bool stacked;		/* goes straight behind the running task */
-};
-
 static __always_inline bool place_on(const struct place_req *r, u32 feature)
 {
 	return r->features & (1ULL << feature);
@@ -118,7 +111,7 @@ static __noinline s32 place_claim_word(u64 bits, u32 w, u32 start)
 	u32 shift = start & 63;
 
 	bits = bits >> shift | (shift ? bits << (64 - shift) : 0);
-	for (u32 i = 0; i < PLACE_CLAIMS && bits; i++) {
+	port_for(i, PLACE_CLAIMS, bits) {
 		s32 cpu = w * 64 + ((port_ctz(bits) + shift) & 63);
 
 		if (port_claim(cpu))
@@ -135,14 +128,14 @@ static __noinline s32 place_claim_word(u64 bits, u32 w, u32 start)
 static __noinline s32 place_search(const struct place_req *r, const struct span *span, bool core,
 				   u32 budget, s32 near)
 {
-	for (u32 i = 0; i < CPU_WORDS; i++) {
+	port_for(i, CPU_WORDS, true) {
 		u32 w = span->first + i;
 		u64 bits;
 		s32 cpu;
 
 		if (w > span->last || w >= CPU_WORDS || i >= budget)
 			break;
-		bits = span->mask[w];
+		bits = span->mask[port_index(w, CPU_WORDS)];
 		if (bits)
 			bits &= port_idle_word(w, core);
 		if (bits)
@@ -159,12 +152,12 @@ static __noinline s32 place_search(const struct place_req *r, const struct span 
 /* Is there anything for place_search() to find? The cheap "no". */
 static __noinline bool place_any(const struct place_req *r, const struct span *span, bool core)
 {
-	for (u32 i = 0; i < CPU_WORDS; i++) {
+	port_for(i, CPU_WORDS, true) {
 		u32 w = span->first + i;
 
 		if (w > span->last || w >= CPU_WORDS)
 			break;
-		if (span->mask[w] & port_idle_word(w, core) & port_allowed_word(r->task, w))
+		if (span->mask[port_index(w, CPU_WORDS)] & port_idle_word(w, core) & port_allowed_word(r->task, w))
 			return true;
 	}
 	return false;
@@ -173,9 +166,9 @@ static __noinline bool place_any(const struct place_req *r, const struct span *s
 /* A wholly idle core or an idle thread among the CPUs @bits of @llc. */
 static __noinline s32 place_near(const struct place_req *r, const struct llc_topo *llc, u64 bits, bool core)
 {
-	for (u32 i = 0; i < LLC_CPUS && bits; i++) {
+	port_for(i, LLC_CPUS, bits) {
 		u32 b = port_ctz(bits);
-		s32 cpu = llc->cpus[b & (LLC_CPUS - 1)];
+		s32 cpu = llc->cpus[port_index(b, LLC_CPUS)];
 
 		if (port_allowed(r->task, cpu) && place_try(cpu, core))
 			return cpu;
@@ -271,8 +264,8 @@ static __always_inline s32 place_beyond_llc(const struct place_req *r, const str
 	if (!n || max_level < LEVEL_SYSTEM || wait_ns <= t->v[TUN_MIGRATION_COST_SYSTEM])
 		return -1;
 	*step = STAT_PLACE_SYSTEM;
-	for (u32 i = 0; i < MAX_NODES && i < n->nr_others; i++) {
-		cpu = place_in_node(r, n->others[i], target, false);
+	port_for(i, MAX_NODES, i < n->nr_others) {
+		cpu = place_in_node(r, n->others[port_index(i, MAX_NODES)], target, false);
 		if (cpu >= 0)
 			return cpu;
 	}
@@ -307,10 +300,10 @@ static __noinline s32 place_fork(const struct place_req *r, const struct tunable
 			if (cpu >= 0)
 				return cpu;
 		}
-		for (u32 i = 0; i < MAX_NODES && i < n->nr_others; i++) {
+		port_for(i, MAX_NODES, i < n->nr_others) {
 			if (max_level < LEVEL_SYSTEM)
 				break;
-			cpu = place_in_node(r, n->others[i], prev, core);
+			cpu = place_in_node(r, n->others[port_index(i, MAX_NODES)], prev, core);
 			if (cpu >= 0)
 				return cpu;
 		}
@@ -355,8 +348,8 @@ static __noinline s32 place_over_sched_idle(const struct place_req *r, s32 targe
 	if (!llc)
 		return -1;
 	bits = t->llc_bits;
-	for (u32 i = 0; i < LLC_CPUS && bits; i++) {
-		s32 cpu = llc->cpus[port_ctz(bits) & (LLC_CPUS - 1)];
+	port_for(i, LLC_CPUS, bits) {
+		s32 cpu = llc->cpus[port_index(port_ctz(bits), LLC_CPUS)];
 
 		if (port_sched_idle_only(cpu) && port_allowed(r->task, cpu))
 			return cpu;

@@ -21,16 +21,17 @@ struct pull_req {
 	u64 min_wait_ns;	/* and so do those that wait less than this */
 	u32 min_running;	/* look only at CPUs with so many runnable tasks */
 	u32 rnd;
+	u32 pad[5];		/* one cache line each in an array by CPU */
 };
 
 /* The CPU of @llc with most waiting tasks among @bits, or -1. */
-static s32 pull_busiest(const struct pull_req *r, const struct llc_topo *llc, u64 bits)
+static __noinline s32 pull_busiest(const struct pull_req *r, const struct llc_topo *llc, u64 bits)
 {
 	u32 best = 0;
 	s32 best_cpu = -1;
 
-	for (u32 i = 0; i < LLC_CPUS && bits; i++) {
-		s32 cpu = llc->cpus[port_ctz(bits) & (LLC_CPUS - 1)];
+	port_for(i, LLC_CPUS, bits) {
+		s32 cpu = llc->cpus[port_index(port_ctz(bits), LLC_CPUS)];
 		u32 waiting = port_waiting(cpu);
 
 		bits &= bits - 1;
@@ -43,7 +44,7 @@ static s32 pull_busiest(const struct pull_req *r, const struct llc_topo *llc, u6
 }
 
 /* Pull from the busiest CPU of @llc_id among @bits. */
-static bool pull_from_llc(const struct pull_req *r, u32 llc_id, u64 bits)
+static __noinline bool pull_from_llc(const struct pull_req *r, u32 llc_id, u64 bits)
 {
 	const struct llc_topo *llc = port_llc(llc_id);
 	s32 cpu;
@@ -58,7 +59,7 @@ static bool pull_from_llc(const struct pull_req *r, u32 llc_id, u64 bits)
 }
 
 /* Pull from the LLCs @bits of @node_id, beginning at a random one. */
-static bool pull_from_node(const struct pull_req *r, u32 node_id, u64 bits)
+static __noinline bool pull_from_node(const struct pull_req *r, u32 node_id, u64 bits)
 {
 	const struct node_topo *n = port_node(node_id);
 	u32 shift = r->rnd & 63;
@@ -67,11 +68,11 @@ static bool pull_from_node(const struct pull_req *r, u32 node_id, u64 bits)
 		return false;
 	bits &= port_node_overload(node_id);
 	bits = bits >> shift | (shift ? bits << (64 - shift) : 0);
-	for (u32 i = 0; i < PULL_LLCS && bits; i++) {
+	port_for(i, PULL_LLCS, bits) {
 		u32 b = (port_ctz(bits) + shift) & 63;
 
 		bits &= bits - 1;
-		if (pull_from_llc(r, n->llcs[b & (NODE_LLCS - 1)], ~0ULL))
+		if (pull_from_llc(r, n->llcs[port_index(b, NODE_LLCS)], ~0ULL))
 			return true;
 	}
 	return false;
@@ -92,7 +93,7 @@ static __always_inline u64 pull_level_bits(const struct cpu_topo *t, u32 level)
 }
 
 /* Is anything waiting at @level of @t? One load but for SYSTEM. */
-static bool pull_level_waiting(const struct cpu_topo *t, u32 level)
+static __noinline bool pull_level_waiting(const struct cpu_topo *t, u32 level)
 {
 	const struct node_topo *n;
 
@@ -101,13 +102,16 @@ static bool pull_level_waiting(const struct cpu_topo *t, u32 level)
 	if (level == LEVEL_NODE)
 		return port_node_overload(t->node) & ~(1ULL << (t->node_bit & 63));
 	n = port_node(t->node);
-	for (u32 i = 0; n && i < MAX_NODES && i < n->nr_others; i++)
-		if (port_node_overload(n->others[i]))
+	if (!n)
+		return false;
+	port_for(i, MAX_NODES, i < n->nr_others) {
+		if (port_node_overload(n->others[port_index(i, MAX_NODES)]))
 			return true;
+	}
 	return false;
 }
 
-static bool pull_at_level(const struct pull_req *r, const struct cpu_topo *t, u32 level)
+static __noinline bool pull_at_level(const struct pull_req *r, const struct cpu_topo *t, u32 level)
 {
 	const struct node_topo *n;
 
@@ -116,15 +120,18 @@ static bool pull_at_level(const struct pull_req *r, const struct cpu_topo *t, u3
 	if (level == LEVEL_NODE)
 		return pull_from_node(r, t->node, ~(1ULL << (t->node_bit & 63)));
 	n = port_node(t->node);
-	for (u32 i = 0; n && i < MAX_NODES && i < n->nr_others; i++)
-		if (pull_from_node(r, n->others[i], ~0ULL))
+	if (!n)
+		return false;
+	port_for(i, MAX_NODES, i < n->nr_others) {
+		if (pull_from_node(r, n->others[port_index(i, MAX_NODES)], ~0ULL))
 			return true;
+	}
 	return false;
 }
 
 /* One level of the new-idle walk: dice, search, what it cost and brought. */
-static bool newidle_search(struct pull_req *r, const struct cpu_topo *t, struct cpu_state *cs,
-			   u32 level, u64 cost_ns, bool force)
+static __noinline bool newidle_search(struct pull_req *r, const struct cpu_topo *t,
+				      struct cpu_state *cs, u32 level, bool force)
 {
 	u32 worth = 1;
 	u64 start, spent;
@@ -139,7 +146,8 @@ static bool newidle_search(struct pull_req *r, const struct cpu_topo *t, struct 
 			return false;
 		}
 	}
-	r->hot_ns = force ? 0 : cost_ns;
+	if (force)
+		r->hot_ns = 0;
 	hit = pull_at_level(r, t, level);
 	spent = port_clock() - start;
 
@@ -161,7 +169,8 @@ static bool newidle_balance(struct pull_req *r, const struct cpu_topo *t, struct
 {
 	u64 max_level = tun->v[TUN_NEWIDLE_MAX_LEVEL];
 
-	for (u32 level = LEVEL_SMT; level < LEVEL_NR; level++) {
+	port_for(i, LEVEL_NR, true) {
+		u32 level = port_level(i);
 		u64 cost;
 
 		if (level > max_level)
@@ -180,7 +189,8 @@ static bool newidle_balance(struct pull_req *r, const struct cpu_topo *t, struct
 			port_stat(STAT_NEWIDLE_GATED + level, 1);
 			break;
 		}
-		if (newidle_search(r, t, cs, level, cost, force))
+		r->hot_ns = cost;
+		if (newidle_search(r, t, cs, level, force))
 			return true;
 		if (port_own_work(r->cpu))
 			break;
@@ -199,7 +209,9 @@ static bool busy_balance(struct pull_req *r, const struct cpu_topo *t,
 	u64 wait_ns = tun->v[TUN_BALANCE_INTERVAL] / 4;
 
 	r->min_running = busy_threshold(self, tun->v[TUN_BALANCE_IMBALANCE_PCT]);
-	for (u32 level = LEVEL_SMT; level < LEVEL_NR; level++) {
+	port_for(i, LEVEL_NR, true) {
+		u32 level = port_level(i);
+
 		if (level <= LEVEL_LLC && !pull_level_bits(t, level))
 			continue;
 		r->min_wait_ns = wait_ns << (level > LEVEL_LLC ? level - LEVEL_LLC : 0);

@@ -15,6 +15,23 @@
 
 #define port_ctz(x)	__builtin_ctzll(x)
 
+/*
+ * for (i = 0; i < n && more; i++), with a start the verifier cannot know and a
+ * may_goto, so that it looks at the body once instead of n times. Nested loops
+ * over CPUs, LLCs and nodes are beyond its limit otherwise.
+ */
+#define port_for(i, n, more)	for (u32 i = loop_start; i < (n) && (more) && can_loop; i++)
+
+/*
+ * An index below the power of two @size. The mask repeats a test the caller
+ * made: without the barrier the compiler drops it, or strength-reduces the
+ * index into a moving pointer, and the verifier loses the bound.
+ */
+#define port_index(i, size)	({ u32 __i = (i); barrier_var(__i); __i & ((size) - 1); })
+
+/* The same for a level, of which there are five: the last for any beyond. */
+#define port_level(i)	({ u32 __i = (i); barrier_var(__i); __i < LEVEL_NR ? __i : LEVEL_SYSTEM; })
+
 struct port_task;	/* a task_struct, never looked into by the policy */
 
 static __always_inline struct task_struct *port_to_task(const struct port_task *t)
@@ -28,37 +45,41 @@ static __always_inline const struct cpu_topo *port_cpu_topo(s32 cpu)
 
 	if (i >= MAX_CPUS)
 		return NULL;
-	return (const struct cpu_topo *)&cpu_topo[i];
+	barrier_var(i);
+	return (const struct cpu_topo *)&cpu_topo[i & (MAX_CPUS - 1)];
 }
 
 static __always_inline const struct llc_topo *port_llc(u32 llc)
 {
 	if (llc >= MAX_LLCS)
 		return NULL;
-	return (const struct llc_topo *)&llc_topo[llc];
+	barrier_var(llc);
+	return (const struct llc_topo *)&llc_topo[llc & (MAX_LLCS - 1)];
 }
 
 static __always_inline const struct node_topo *port_node(u32 node)
 {
 	if (node >= MAX_NODES)
 		return NULL;
-	return (const struct node_topo *)&node_topo[node];
+	barrier_var(node);
+	return (const struct node_topo *)&node_topo[node & (MAX_NODES - 1)];
 }
 
 /*
  * One word of a kernel cpumask. The verifier takes no variable index into a
- * kernel structure, hence the switch; the size test is a constant after
- * relocation, so words beyond the running kernel's NR_CPUS are dead code.
+ * kernel structure; a switch over all words would be free of the copy, but its
+ * sixteen ways multiply with every search in a program.
  */
 static __noinline u64 cpumask_word(const struct cpumask *mask, u32 w)
 {
-#define W(i)	case i: return bpf_core_field_size(mask->bits) > (i) * 8 ? mask->bits[i] : 0;
-	switch (w) {
-	W(0) W(1) W(2) W(3) W(4) W(5) W(6) W(7)
-	W(8) W(9) W(10) W(11) W(12) W(13) W(14) W(15)
-	}
-#undef W
-	return 0;
+	u64 word = 0;
+
+	if (!w)
+		return mask->bits[0];
+	if (w * 64 >= nr_cpu_ids || w >= CPU_WORDS)
+		return 0;
+	bpf_probe_read_kernel(&word, sizeof(word), (const void *)mask + w * sizeof(word));
+	return word;
 }
 
 static __always_inline u64 port_idle_word(u32 w, bool core)
