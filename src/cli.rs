@@ -44,6 +44,10 @@ pub struct SchedulerArgs {
     #[arg(long)]
     pub summary: bool,
 
+    /// Print all counters as one JSON object at the end
+    #[arg(long)]
+    pub summary_json: bool,
+
     /// Explain every counter and stop
     #[arg(long)]
     pub help_stats: bool,

@@ -65,6 +65,6 @@ fn scheduler(args: &SchedulerArgs) -> Result<()> {
     if let Some(interval) = args.monitor {
         return stats::server::monitor(interval, || stop.load(Ordering::Relaxed));
     }
-    let reporting = run::Reporting { stats: args.stats, summary: args.summary };
+    let reporting = run::Reporting { stats: args.stats, summary: args.summary, summary_json: args.summary_json };
     run::run(&options, &reporting, &stop)
 }

@@ -33,6 +33,8 @@ pub struct Reporting {
     pub stats: Option<Duration>,
     /// Print a summary at the end.
     pub summary: bool,
+    /// Print all counters as JSON at the end.
+    pub summary_json: bool,
 }
 
 /// A flag that Ctrl-C, SIGTERM and SIGHUP set.
@@ -68,6 +70,9 @@ pub fn run(options: &Options, reporting: &Reporting, stop: &AtomicBool) -> Resul
     }
     if reporting.summary {
         print!("{}", stats::summary(&total));
+    }
+    if reporting.summary_json {
+        println!("{}", serde_json::to_string(&total).context("writing the counters as JSON")?);
     }
     Ok(())
 }

@@ -135,7 +135,9 @@ fn clusters(raw: &Raw, smt: &Groups, notes: &mut Notes) -> Groups {
             let core = smt.get(cpu);
             let width = core.map_or(1, CpuSet::len);
             let cluster = said.cluster.as_ref().filter(|set| set.len() > width);
-            let claim = cluster.or_else(|| caches::l2(said)).or(core);
+            // Threads of a core share its L2 whatever a virtual machine's CPUID leaf says.
+            let l2 = caches::l2(said).filter(|l2| core.is_none_or(|core| core.is_subset(l2)));
+            let claim = cluster.or(l2).or(core);
             (*cpu, claim.cloned())
         })
         .collect();
