@@ -3,6 +3,8 @@
 
 #[path = "build/defs.rs"]
 mod defs;
+#[path = "build/native.rs"]
+mod native;
 
 use std::error::Error;
 use std::path::Path;
@@ -27,5 +29,6 @@ fn main() -> Result<(), Box<dyn Error>> {
 
     defs::stats(&Path::new(BPF_DIR).join("stats.def"), &out.join("stats_table.rs"))?;
     defs::tunables(&Path::new(BPF_DIR).join("tunables.def"), &out.join("tunables_table.rs"))?;
+    native::archive(&out)?;
     Ok(())
 }

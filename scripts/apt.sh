@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: GPL-2.0-only
 # Reads packages of another suite of Debian's archive without installing them;
 # sourced.
 # shellcheck shell=sh

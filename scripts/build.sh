@@ -1,4 +1,5 @@
 #!/bin/sh
+# SPDX-License-Identifier: GPL-2.0-only
 # build.sh: compile the scheduler. One profile serves for everything, tests
 # included: the dependencies take minutes, and are compiled once.
 set -eu

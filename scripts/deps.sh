@@ -1,4 +1,5 @@
 #!/bin/sh
+# SPDX-License-Identifier: GPL-2.0-only
 # deps.sh [build|test|vm]...: install what is missing (default: all three).
 #
 # build: what compiles the scheduler; vm: what boots it and loads it;

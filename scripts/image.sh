@@ -1,4 +1,5 @@
 #!/bin/sh
+# SPDX-License-Identifier: GPL-2.0-only
 # image.sh: print the path of the base initramfs, built once per content.
 #
 # It holds a userland for guests: static busybox, the benchmark programs, and

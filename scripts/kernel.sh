@@ -1,4 +1,5 @@
 #!/bin/sh
+# SPDX-License-Identifier: GPL-2.0-only
 # kernel.sh [VERSION|PATH]: print the path of a kernel image, fetched once.
 #
 # Without an argument: Debian's newest cloud kernel. VERSION ("7.3", "7.2.4"):

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: GPL-2.0-only
 # Shared by the scripts in this directory, which source it; not run by itself.
 # shellcheck shell=sh
 

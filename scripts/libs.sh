@@ -1,4 +1,5 @@
 #!/bin/sh
+# SPDX-License-Identifier: GPL-2.0-only
 # libs.sh FILE...: the shared libraries the given programs load, one a line.
 # Files that are no dynamic programs have none.
 set -eu

@@ -1,4 +1,5 @@
 #!/bin/sh
+# SPDX-License-Identifier: GPL-2.0-only
 # qemu.sh: print the QEMU to run a VM with several CPU threads.
 #
 # Before version 8.1 a CPU thread that translates an instruction while another

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: GPL-2.0-only
 # How the virtual machine is built; sourced by vm.sh, whose option variables
 # (smp, nodes, mem, append, icount, mode, image, tmp) and qemu it reads.
 # shellcheck shell=sh

@@ -1,4 +1,5 @@
 #!/bin/sh
+# SPDX-License-Identifier: GPL-2.0-only
 # run.sh: the demonstration, on this kernel where it can be, else in a VM.
 set -eu
 

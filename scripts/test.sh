@@ -1,4 +1,5 @@
 #!/bin/sh
+# SPDX-License-Identifier: GPL-2.0-only
 # test.sh [PART...]: run the tests, cheap ones first; stop at the first part
 # that fails. Parts: fmt, lint, unit, and the files of tests/ by their names.
 #

@@ -1,4 +1,5 @@
 #!/bin/sh
+# SPDX-License-Identifier: GPL-2.0-only
 # vm.sh: boot a kernel in QEMU and run one command in it as root.
 set -eu
 

@@ -1,4 +1,5 @@
 #!/bin/sh
+# SPDX-License-Identifier: GPL-2.0-only
 # demo.sh: watch scx_sibling schedule a mixed load for about 20 seconds.
 #
 # Needs root, a kernel with sched_ext, scx_sibling and hackbench in PATH.

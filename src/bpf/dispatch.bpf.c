@@ -166,29 +166,39 @@ static __always_inline bool should_spread(struct task_struct *prev, const struct
 	return false;
 }
 
-/* @prev is alone here and goes on, unless the machine is uneven. */
-static __noinline void dispatch_prev(s32 cpu, struct rq *rq, struct cpu_state *cs,
-				     struct task_struct *prev)
+/* @prev is alone here and goes on, unless the machine is uneven and it is time to look. */
+static __noinline void dispatch_prev(s32 cpu, struct task_struct *prev, bool look)
 {
 	const struct cpu_topo *t = port_cpu_topo(cpu);
 
 	/* Left without a slice, the kernel hands it to ops.enqueue with ENQ_LAST. */
-	if (t && t->valid && should_spread(prev, t))
+	if (look && t && t->valid && should_spread(prev, t))
 		return;
 	scx_bpf_task_set_slice(prev, live.v[TUN_SLICE]);
 	stat_inc(STAT_KEEP);
 }
 
-static __noinline bool dispatch_balance(s32 cpu, struct rq *rq, struct cpu_state *cs)
+/*
+ * Is a look at the rest of the machine due? A task that yields in a loop comes
+ * by here each time, and must not be moved or searched for each time.
+ */
+static __always_inline bool balance_due(struct cpu_state *cs)
 {
-	const struct cpu_topo *t = port_cpu_topo(cpu);
 	u64 now = scx_bpf_now();
-	struct pull_req *r;
 
-	if (!t || !t->valid || !feature(live.v[TUN_FEATURES], FEAT_BUSY_BALANCE) ||
-	    (s64)(now - cs->next_balance_ns) < 0)
+	if ((s64)(now - cs->next_balance_ns) < 0)
 		return false;
 	cs->next_balance_ns = now + live.v[TUN_BALANCE_INTERVAL];
+	return true;
+}
+
+static __noinline bool dispatch_balance(s32 cpu, struct rq *rq)
+{
+	const struct cpu_topo *t = port_cpu_topo(cpu);
+	struct pull_req *r;
+
+	if (!t || !t->valid || !feature(live.v[TUN_FEATURES], FEAT_BUSY_BALANCE))
+		return false;
 	r = pull_req_init(cpu);
 	return r && busy_balance(r, t, &live, rq->scx.nr_running);
 }
@@ -210,23 +220,22 @@ void BPF_STRUCT_OPS(sibling_dispatch, s32 cpu, struct task_struct *prev)
 	struct cpu_state *cs = cpu_state_of(cpu);
 	const struct cpu_topo *t = port_cpu_topo(cpu);
 	struct rq *rq = cpu_rq(cpu);
-	bool prev_runs;
+	bool prev_runs, look;
 	u32 waiting;
 
 	if (!cs || !rq || !t)
 		return;
 	prev_runs = prev && (prev->scx.flags & SCX_TASK_QUEUED);
 	waiting = rq->scx.nr_running - prev_runs;
+	look = prev_runs && balance_due(cs);
+	if (look && dispatch_balance(cpu, rq))
+		return;
 	if (waiting && (s32)waiting > 0) {
-		if (prev_runs && dispatch_balance(cpu, rq, cs))
-			return;
 		if (dispatch_own(cpu, rq, cs, prev, prev_runs))
 			return;
 	}
 	if (prev_runs) {
-		if (!waiting && dispatch_balance(cpu, rq, cs))
-			return;
-		dispatch_prev(cpu, rq, cs, prev);
+		dispatch_prev(cpu, prev, look);
 		return;
 	}
 	if (cs->overloaded)

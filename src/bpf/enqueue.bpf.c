@@ -79,6 +79,7 @@ static __always_inline bool enqueue_pinned(struct task_struct *p, struct rq *rq,
 	stat_inc(STAT_PINNED_LONE);
 	if (should_preempt(rq, cpu, p, cs->vtime_ns - slice_ns, cs->vtime_ns)) {
 		stat_inc(STAT_PREEMPT);
+		cs->preempting = 1;
 		enq_flags |= SCX_ENQ_PREEMPT;
 	}
 	scx_bpf_dsq_insert(p, SCX_DSQ_LOCAL, slice_ns, enq_flags);
@@ -104,6 +105,21 @@ static __noinline bool enqueue_idle(struct task_struct *p, s32 cpu, u64 enq_flag
 	stat_inc(enq_flags & SCX_ENQ_LAST ? STAT_SPREAD : STAT_REQUEUE_IDLE);
 	scx_bpf_dsq_insert(p, SCX_DSQ_LOCAL_ON | dst, live.v[TUN_SLICE],
 			   enq_flags & ~SCX_ENQ_LAST);
+	return true;
+}
+
+/*
+ * Did the task just put on this CPU's queue make way for a woken one? Those run
+ * for microseconds as a rule: what made way is better off waiting than moving,
+ * and a tick sends an idle CPU for it if the guess was wrong.
+ */
+static __always_inline bool was_preempted(s32 cpu)
+{
+	struct cpu_state *cs = cpu_state_of(cpu);
+
+	if (!cs || !cs->preempting)
+		return false;
+	cs->preempting = 0;
 	return true;
 }
 
@@ -142,6 +158,7 @@ static __noinline void enqueue_queue(struct task_struct *p, struct rq *rq, s32 c
 	scx_bpf_dsq_insert_vtime(p, cpu, slice, vtime, enq_flags);
 	if ((enq_flags & SCX_ENQ_WAKEUP) && should_preempt(rq, cpu, p, vtime, cs->vtime_ns)) {
 		stat_inc(STAT_PREEMPT);
+		cs->preempting = 1;
 		scx_bpf_kick_cpu(cpu, SCX_KICK_PREEMPT);
 	}
 }
@@ -159,7 +176,7 @@ void BPF_STRUCT_OPS(sibling_enqueue, struct task_struct *p, u64 enq_flags)
 	} else if (!(enq_flags & SCX_ENQ_WAKEUP)) {
 		if (enq_flags & SCX_ENQ_REENQ)
 			stat_inc(STAT_RT_REQUEUE);
-		if (enqueue_idle(p, cpu, enq_flags))
+		if (!was_preempted(cpu) && enqueue_idle(p, cpu, enq_flags))
 			return;
 	}
 	if (enq_flags & SCX_ENQ_LAST) {

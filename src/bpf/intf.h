@@ -118,7 +118,9 @@ struct cpu_state {
 	u64 next_balance_ns;
 	u32 overloaded;		/* own bit in llc_state.overload is set */
 	u32 force_pull;		/* next new-idle search ignores the gate */
-	u64 pad[2];
+	u32 preempting;		/* the running task was told to make way */
+	u32 pad0;
+	u64 pad;
 	/* Per level; touched by new-idle searches only. */
 	u64 pull_cost_ns[LEVEL_NR];
 	u64 pull_cost_stamp_ns[LEVEL_NR];

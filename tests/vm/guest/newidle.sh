@@ -1,0 +1,56 @@
+#!/bin/sh
+# SPDX-License-Identifier: GPL-2.0-only
+# newidle.sh: what CPUs going idle pull, and from how far, by the costs set.
+#
+# For 2 LLCs of CPUs 0-3 and 4-7. Wake-ups are told to stay in their LLC: the
+# first has more work than CPUs, all of it free to move. On the CPUs of the
+# second, sleepers tied to it decide how long a CPU expects to idle. The time a
+# search takes is left out of the gate: where time is instructions, those of all
+# CPUs, it is not that of the search.
+set -eu
+# shellcheck source-path=SCRIPTDIR source=lib.sh
+. /vmtest/lib.sh
+
+# A cgroup holds the free work in the first LLC until all of it is there.
+group=/sys/fs/cgroup/messages
+echo +cpuset >/sys/fs/cgroup/cgroup.subtree_control
+mkdir $group
+
+# run NAME SLEEP_US [ARG]...
+run() {
+	name=$1
+	sleep_us=$2
+	shift 2
+	start_sibling "$name" --set wake.max_level=2 --set NO_NEWIDLE_MEASURED_COST "$@"
+	echo 0-3 >$group/cpuset.cpus
+	(
+		echo 0 >$group/cgroup.procs
+		exec timeout 60 scx_sibling load messages --groups 1 --workers 8 --work-us 100 \
+			--seconds 1 --json >"$work/messages"
+	) &
+	messages=$!
+	tries=100
+	# The load, its message thread, and the workers.
+	until [ "$(wc -l <$group/cgroup.threads)" -ge 10 ]; do
+		tries=$((tries - 1))
+		[ "$tries" -gt 0 ] || die "the message load does not start"
+		sleep 0.01
+	done
+	echo 0-7 >$group/cpuset.cpus
+	measure "$name.sleepers" sleepers -n 8 --pin 4-7 --run-us 20 --sleep-us "$sleep_us" \
+		--seconds 0.6
+	wait "$messages" || die "the message load failed ($?)"
+	echo "$name.messages $(cat "$work/messages")"
+	health
+	stop_sibling
+}
+
+free=
+for level in smt cluster llc node system; do
+	free="$free --set migration_cost_ns.$level=0"
+done
+run plain 700
+run dear 700 --set migration_cost_ns.llc=500000
+run naps 30
+# shellcheck disable=SC2086 # words, on purpose
+run free 30 $free

@@ -1,0 +1,19 @@
+#!/bin/sh
+# SPDX-License-Identifier: GPL-2.0-only
+# pipe.sh: what a wake-up costs on the fair class and on sibling, one boot.
+set -eu
+# shellcheck source-path=SCRIPTDIR source=lib.sh
+. /vmtest/lib.sh
+
+# all NAME
+all() {
+	for place in same smt core llc unbound; do
+		measure "$1.$place" pipe --place "$place" --warmup 500 --loops 3000
+	done
+}
+
+all fair
+start_sibling sibling
+all sibling
+health
+stop_sibling

@@ -1,0 +1,110 @@
+// SPDX-License-Identifier: GPL-2.0-only
+//! Boots a virtual machine through `./x vm` and runs one of the guest scripts in it.
+
+use std::path::Path;
+use std::process::Command;
+use std::sync::Condvar;
+use std::sync::Mutex;
+use std::time::Instant;
+
+use crate::output::Output;
+
+/// Machines at the same time: each is a few CPUs' worth of emulation.
+const MACHINES: usize = 2;
+/// Real seconds a machine may take. Many times what the longest takes on an idle host.
+const TIMEOUT: &str = "900";
+
+/// A machine to boot.
+pub struct Machine {
+    options: Vec<String>,
+}
+
+impl Machine {
+    /// The default machine: 2 LLCs of 2 cores of 2 threads, the newest kernel.
+    pub fn new() -> Self {
+        Self { options: vec![] }
+    }
+
+    /// The default machine with time measured in instructions.
+    pub fn counting() -> Self {
+        Self::new().option("--icount", &[])
+    }
+
+    /// Adds an option of `./x vm` with its values.
+    pub fn option(mut self, name: &str, values: &[&str]) -> Self {
+        self.options.push(name.to_string());
+        self.options
+            .extend(values.iter().map(|value| value.to_string()));
+        self
+    }
+
+    /// Gives the machine other CPUs, in QEMU's terms.
+    pub fn smp(self, cpus: &str) -> Self {
+        self.option("--smp", &[cpus])
+    }
+
+    /// 4 LLCs of 2 cores of 2 threads on 2 nodes.
+    pub fn four_llcs(self) -> Self {
+        self.smp("16,sockets=4,cores=2,threads=2")
+            .option("--nodes", &["2"])
+    }
+
+    /// Boots, runs `guest/SCRIPT.sh ARGS` and returns what it printed.
+    ///
+    /// Panics with everything that is known when the script or the machine fails.
+    #[track_caller]
+    pub fn run(self, script: &str, args: &[&str]) -> Output {
+        let _turn = Turn::take();
+        let start = Instant::now();
+        let root = Path::new(env!("CARGO_MANIFEST_DIR"));
+        let result = Command::new(root.join("x"))
+            .args(["vm", "--timeout", TIMEOUT])
+            .args([
+                "--copy",
+                &format!("{}:/vmtest", root.join("tests/vm/guest").display()),
+            ])
+            .args(&self.options)
+            .args(["--", "sh", &format!("/vmtest/{script}.sh")])
+            .args(args)
+            .output()
+            .expect("starting ./x");
+        let stdout = String::from_utf8_lossy(&result.stdout).into_owned();
+        let stderr = String::from_utf8_lossy(&result.stderr).into_owned();
+        println!(
+            "{script} {}: {:.0} s",
+            self.options.join(" "),
+            start.elapsed().as_secs_f64()
+        );
+        assert!(
+            result.status.success(),
+            "{script}.sh {args:?} on {:?}: {}\n--- stdout\n{stdout}\n--- stderr\n{stderr}",
+            self.options,
+            result.status
+        );
+        Output::parse(&stdout)
+    }
+}
+
+/// The right to boot a machine; given back when dropped.
+struct Turn;
+
+static RUNNING: Mutex<usize> = Mutex::new(0);
+static ENDED: Condvar = Condvar::new();
+
+impl Turn {
+    fn take() -> Self {
+        let running = RUNNING.lock().unwrap();
+        let mut running = ENDED
+            .wait_while(running, |running| *running >= MACHINES)
+            .unwrap();
+        *running += 1;
+        Turn
+    }
+}
+
+impl Drop for Turn {
+    fn drop(&mut self) {
+        *RUNNING.lock().unwrap() -= 1;
+        ENDED.notify_one();
+    }
+}
