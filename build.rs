@@ -27,8 +27,14 @@ fn main() -> Result<(), Box<dyn Error>> {
     builder.add_cflag("-Wno-unused-function");
     builder.compile_link_gen()?;
 
-    defs::stats(&Path::new(BPF_DIR).join("stats.def"), &out.join("stats_table.rs"))?;
-    defs::tunables(&Path::new(BPF_DIR).join("tunables.def"), &out.join("tunables_table.rs"))?;
+    defs::stats(
+        &Path::new(BPF_DIR).join("stats.def"),
+        &out.join("stats_table.rs"),
+    )?;
+    defs::tunables(
+        &Path::new(BPF_DIR).join("tunables.def"),
+        &out.join("tunables_table.rs"),
+    )?;
     native::archive(&out)?;
     Ok(())
 }

@@ -23,10 +23,19 @@ fn rows(path: &Path) -> Result<Vec<Row>> {
         if !line.starts_with(|c: char| c.is_ascii_uppercase()) {
             continue;
         }
-        let bad = || format!("{}:{}: not NAME(arg, ...): {line}", path.display(), number + 1);
+        let bad = || {
+            format!(
+                "{}:{}: not NAME(arg, ...): {line}",
+                path.display(),
+                number + 1
+            )
+        };
         let (name, rest) = line.split_once('(').ok_or_else(bad)?;
         let rest = rest.strip_suffix(')').ok_or_else(bad)?;
-        found.push(Row { macro_name: name.trim().to_string(), args: split_args(rest) });
+        found.push(Row {
+            macro_name: name.trim().to_string(),
+            args: split_args(rest),
+        });
     }
     Ok(found)
 }
@@ -53,12 +62,20 @@ fn expect(row: &Row, count: usize) -> Result<()> {
     if row.args.len() == count {
         return Ok(());
     }
-    Err(format!("{}({}): {} arguments, not {count}", row.macro_name, row.args.join(", "), row.args.len()).into())
+    Err(format!(
+        "{}({}): {} arguments, not {count}",
+        row.macro_name,
+        row.args.join(", "),
+        row.args.len()
+    )
+    .into())
 }
 
 /// Writes `STATS: &[StatDef]` in the order of `enum stat_id`.
 pub fn stats(def: &Path, out: &Path) -> Result<()> {
-    let mut text = String::from("/// Every counter, in the order of `enum stat_id`.\npub static STATS: &[StatDef] = &[\n");
+    let mut text = String::from(
+        "/// Every counter, in the order of `enum stat_id`.\npub static STATS: &[StatDef] = &[\n",
+    );
     for row in rows(def)? {
         expect(&row, 3)?;
         let (name, meaning) = (&row.args[1], &row.args[2]);
@@ -68,7 +85,10 @@ pub fn stats(def: &Path, out: &Path) -> Result<()> {
             other => return Err(format!("unknown row {other} in {}", def.display()).into()),
         };
         for level in levels {
-            writeln!(text, "    StatDef {{ group: {name:?}, level: {level:?}, meaning: {meaning:?} }},")?;
+            writeln!(
+                text,
+                "    StatDef {{ group: {name:?}, level: {level:?}, meaning: {meaning:?} }},"
+            )?;
         }
     }
     text.push_str("];\n");
@@ -83,13 +103,18 @@ pub fn tunables(def: &Path, out: &Path) -> Result<()> {
         match row.macro_name.as_str() {
             "TUNABLE" => {
                 expect(&row, 7)?;
-                let [_, name, default, min, max, unit, meaning] = &row.args[..] else { continue };
+                let [_, name, default, min, max, unit, meaning] = &row.args[..] else {
+                    continue;
+                };
                 writeln!(tunables, "    TunableDef {{ name: {name:?}, default: {default}, min: {min}, max: {max}, unit: {unit:?}, meaning: {meaning:?} }},")?;
             }
             "FEATURE" => {
                 expect(&row, 3)?;
                 let (name, on, meaning) = (&row.args[0], row.args[1] == "on", &row.args[2]);
-                writeln!(features, "    FeatureDef {{ name: {name:?}, default: {on}, meaning: {meaning:?} }},")?;
+                writeln!(
+                    features,
+                    "    FeatureDef {{ name: {name:?}, default: {on}, meaning: {meaning:?} }},"
+                )?;
             }
             other => return Err(format!("unknown row {other} in {}", def.display()).into()),
         }

@@ -60,11 +60,15 @@ impl Machine {
 
     /// A machine whose `/proc` and `/sys` are below `root`.
     pub fn at(root: &Path) -> Self {
-        Machine { root: root.to_path_buf() }
+        Machine {
+            root: root.to_path_buf(),
+        }
     }
 
     fn read(&self, path: &str) -> Option<String> {
-        fs::read_to_string(self.root.join(path)).ok().map(|text| text.trim().to_string())
+        fs::read_to_string(self.root.join(path))
+            .ok()
+            .map(|text| text.trim().to_string())
     }
 
     fn exists(&self, path: &str) -> bool {
@@ -79,9 +83,18 @@ impl Machine {
             ("BPF just-in-time compiler", Machine::jit),
             ("function tracer", Machine::ftrace),
             ("privileges to load BPF programs", Machine::privileges),
-            ("no other sched_ext scheduler loaded", Machine::other_scheduler),
+            (
+                "no other sched_ext scheduler loaded",
+                Machine::other_scheduler,
+            ),
         ];
-        checks.iter().map(|(name, check)| Item { name, problem: check(self) }).collect()
+        checks
+            .iter()
+            .map(|(name, check)| Item {
+                name,
+                problem: check(self),
+            })
+            .collect()
     }
 
     /// The first problem as a failure with its exit code.
@@ -99,7 +112,9 @@ impl Machine {
         if self.exists("sys/kernel/sched_ext/state") {
             return None;
         }
-        let release = self.read("proc/sys/kernel/osrelease").unwrap_or_else(|| "unknown".into());
+        let release = self
+            .read("proc/sys/kernel/osrelease")
+            .unwrap_or_else(|| "unknown".into());
         Some(Problem::Machine(format!(
             "the running kernel ({release}) has no sched_ext: /sys/kernel/sched_ext is missing; \
              boot a kernel from 6.12 on built with CONFIG_SCHED_CLASS_EXT=y"
@@ -173,7 +188,9 @@ impl Machine {
         if self.read("sys/kernel/sched_ext/state").as_deref() != Some("enabled") {
             return None;
         }
-        let name = self.read("sys/kernel/sched_ext/root/ops").unwrap_or_else(|| "unknown".into());
+        let name = self
+            .read("sys/kernel/sched_ext/root/ops")
+            .unwrap_or_else(|| "unknown".into());
         Some(Problem::OtherScheduler(name))
     }
 }
@@ -231,9 +248,8 @@ mod tests {
 
     #[test]
     fn each_missing_thing_is_named() {
-        let remove = |path: &'static str| {
-            move |root: &Path| fs::remove_file(root.join(path)).unwrap()
-        };
+        let remove =
+            |path: &'static str| move |root: &Path| fs::remove_file(root.join(path)).unwrap();
         for (path, word) in [
             ("sys/kernel/sched_ext/state", "CONFIG_SCHED_CLASS_EXT"),
             ("sys/kernel/btf/vmlinux", "BTF"),

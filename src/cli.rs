@@ -85,7 +85,9 @@ pub enum Command {
 
 /// A positive number of seconds, fractions allowed.
 fn seconds(text: &str) -> Result<std::time::Duration, String> {
-    let value: f64 = text.parse().map_err(|_| format!("{text:?} is not a number of seconds"))?;
+    let value: f64 = text
+        .parse()
+        .map_err(|_| format!("{text:?} is not a number of seconds"))?;
     if !(0.01..=86400.0).contains(&value) {
         return Err(format!("{text} is outside 0.01 … 86400 seconds"));
     }

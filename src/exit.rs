@@ -116,8 +116,14 @@ mod tests {
         let text = || "why".to_string();
         assert_eq!(judge(64, false, text()), Outcome::Asked);
         assert_eq!(judge(66, true, text()), Outcome::Restart);
-        assert_eq!(judge(67, false, text()), Outcome::Failed(Ending::Removed(text())));
-        assert_eq!(judge(1026, false, text()), Outcome::Failed(Ending::Ejected(text())));
+        assert_eq!(
+            judge(67, false, text()),
+            Outcome::Failed(Ending::Removed(text()))
+        );
+        assert_eq!(
+            judge(1026, false, text()),
+            Outcome::Failed(Ending::Ejected(text()))
+        );
     }
 
     #[test]

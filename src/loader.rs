@@ -70,9 +70,13 @@ impl<'obj> Scheduler<'obj> {
 
         let mut builder = BpfSkelBuilder::default();
         builder.obj_builder.debug(options.verbose);
-        let mut open: OpenBpfSkel<'obj> =
-            scx_ops_open!(builder, object, sibling_ops, None::<libbpf_rs::libbpf_sys::bpf_object_open_opts>)
-                .context("opening the BPF object")?;
+        let mut open: OpenBpfSkel<'obj> = scx_ops_open!(
+            builder,
+            object,
+            sibling_ops,
+            None::<libbpf_rs::libbpf_sys::bpf_object_open_opts>
+        )
+        .context("opening the BPF object")?;
         open.struct_ops.sibling_ops_mut().hotplug_seq = hotplug_seq;
         open.struct_ops.sibling_ops_mut().exit_dump_len = options.exit_dump_len;
         fill_rodata(&mut open, &layout, &machine)?;
@@ -81,7 +85,10 @@ impl<'obj> Scheduler<'obj> {
         let mut skel = scx_ops_load!(open, sibling_ops, uei)
             .context("loading the BPF programs; run with -v for the kernel's reasons")?;
         let link = scx_ops_attach!(skel, sibling_ops).map_err(attach_failure)?;
-        Ok(Scheduler { link: Some(link), skel })
+        Ok(Scheduler {
+            link: Some(link),
+            skel,
+        })
     }
 
     /// Has the kernel let go of the scheduler?
@@ -92,7 +99,9 @@ impl<'obj> Scheduler<'obj> {
     fn exit_kind(&self) -> i32 {
         match &self.skel.maps.data_data {
             // SAFETY: the field is a plain integer in a live mapping that the kernel writes.
-            Some(data) => unsafe { std::ptr::read_volatile(&data.uei.kind as *const _ as *const i32) },
+            Some(data) => unsafe {
+                std::ptr::read_volatile(&data.uei.kind as *const _ as *const i32)
+            },
             None => 0,
         }
     }
@@ -112,7 +121,11 @@ impl<'obj> Scheduler<'obj> {
         let kind = self.exit_kind();
         let report: Result<UserExitInfo> = uei_report!(&self.skel, uei);
         match report {
-            Ok(info) => exit::judge(kind, info.should_restart(), format!("{:?}", info.exit_code())),
+            Ok(info) => exit::judge(
+                kind,
+                info.should_restart(),
+                format!("{:?}", info.exit_code()),
+            ),
             Err(text) => exit::judge(kind, false, text.to_string()),
         }
     }
@@ -121,7 +134,9 @@ impl<'obj> Scheduler<'obj> {
 fn hotplug_seq() -> Result<u64> {
     let text = fs::read_to_string(HOTPLUG_SEQ)
         .with_context(|| format!("reading {HOTPLUG_SEQ}; is this a sched_ext kernel?"))?;
-    text.trim().parse().with_context(|| format!("{HOTPLUG_SEQ} holds {text:?}, not a number"))
+    text.trim()
+        .parse()
+        .with_context(|| format!("{HOTPLUG_SEQ} holds {text:?}, not a number"))
 }
 
 /// The attach macro's one foreseeable failure is a race with another loader.
@@ -133,9 +148,16 @@ fn attach_failure(error: anyhow::Error) -> anyhow::Error {
     Failure::OtherScheduler(name.trim().to_string()).into()
 }
 
-fn fill_rodata(open: &mut OpenBpfSkel, layout: &Layout, machine: &topology::Topology) -> Result<()> {
-    let rodata =
-        open.maps.rodata_data.as_mut().ok_or_else(|| anyhow!("the BPF object has no .rodata"))?;
+fn fill_rodata(
+    open: &mut OpenBpfSkel,
+    layout: &Layout,
+    machine: &topology::Topology,
+) -> Result<()> {
+    let rodata = open
+        .maps
+        .rodata_data
+        .as_mut()
+        .ok_or_else(|| anyhow!("the BPF object has no .rodata"))?;
     let ids = machine.possible.as_ref().unwrap_or(&machine.online);
     let last = ids.iter().last().max(machine.online.iter().last());
     rodata.nr_cpu_ids = last.map_or(1, |cpu| cpu + 1).min(layout_limit());

@@ -60,11 +60,18 @@ fn scheduler(args: &SchedulerArgs) -> Result<()> {
         verbose: args.verbose,
         ..Options::default()
     };
-    options.settings.apply(&args.set).map_err(|e| Failure::Usage(e.to_string()))?;
+    options
+        .settings
+        .apply(&args.set)
+        .map_err(|e| Failure::Usage(e.to_string()))?;
     let stop = run::stop_flag()?;
     if let Some(interval) = args.monitor {
         return stats::server::monitor(interval, || stop.load(Ordering::Relaxed));
     }
-    let reporting = run::Reporting { stats: args.stats, summary: args.summary, summary_json: args.summary_json };
+    let reporting = run::Reporting {
+        stats: args.stats,
+        summary: args.summary,
+        summary_json: args.summary_json,
+    };
     run::run(&options, &reporting, &stop)
 }

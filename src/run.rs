@@ -73,7 +73,10 @@ pub fn run(options: &Options, reporting: &Reporting, stop: &AtomicBool) -> Resul
         print!("{}", stats::summary(&total));
     }
     if reporting.summary_json {
-        println!("{}", serde_json::to_string(&total).context("writing the counters as JSON")?);
+        println!(
+            "{}",
+            serde_json::to_string(&total).context("writing the counters as JSON")?
+        );
     }
     Ok(())
 }
@@ -99,7 +102,9 @@ fn run_once(
         // Not recv_timeout(): it spins before it sleeps, ten times a second for nothing.
         std::thread::sleep(POLL);
         while requests.try_recv().is_ok() {
-            let sample = Metrics { counters: scheduler.counters() };
+            let sample = Metrics {
+                counters: scheduler.counters(),
+            };
             // A client that went away in between is not our failure.
             let _ = answers.send(sample);
         }

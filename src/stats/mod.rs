@@ -46,7 +46,10 @@ pub type Counters = BTreeMap<String, u64>;
 pub fn sum(per_cpu: &[types::cpu_stats]) -> Counters {
     let mut counters = Counters::new();
     for (id, def) in STATS.iter().enumerate() {
-        let total = per_cpu.iter().map(|cpu| cpu.cnt[id]).fold(0u64, u64::wrapping_add);
+        let total = per_cpu
+            .iter()
+            .map(|cpu| cpu.cnt[id])
+            .fold(0u64, u64::wrapping_add);
         counters.insert(def.name(), total);
     }
     counters
@@ -56,14 +59,18 @@ pub fn sum(per_cpu: &[types::cpu_stats]) -> Counters {
 pub fn delta(now: &Counters, before: &Counters) -> Counters {
     now.iter()
         .map(|(name, value)| {
-            (name.clone(), value.wrapping_sub(before.get(name).copied().unwrap_or(0)))
+            (
+                name.clone(),
+                value.wrapping_sub(before.get(name).copied().unwrap_or(0)),
+            )
         })
         .collect()
 }
 
 /// The table for `--help-stats`.
 pub fn help() -> String {
-    let mut text = String::from("Counters, summed over CPUs; a stream shows the change per interval:\n");
+    let mut text =
+        String::from("Counters, summed over CPUs; a stream shows the change per interval:\n");
     for def in STATS.iter().filter(|d| d.level.unwrap_or(0) == 0) {
         let name = match def.level {
             Some(_) => format!("{}.LEVEL", def.group),
@@ -88,8 +95,14 @@ mod tests {
     fn table_and_enum_agree_on_positions() {
         let at = |id: types::stat_id| STATS[id.0 as usize].name();
         assert_eq!(at(types::stat_id::STAT_PLACE_TARGET), "place.target");
-        assert_eq!(at(types::stat_id::STAT_NEWIDLE_PULLED), "newidle.pulled.smt");
-        assert_eq!(at(types::stat_id::STAT_BUSY_PULLED_END), "balance.pulled.system");
+        assert_eq!(
+            at(types::stat_id::STAT_NEWIDLE_PULLED),
+            "newidle.pulled.smt"
+        );
+        assert_eq!(
+            at(types::stat_id::STAT_BUSY_PULLED_END),
+            "balance.pulled.system"
+        );
     }
 
     #[test]
@@ -104,6 +117,9 @@ mod tests {
     fn a_delta_counts_the_interval() {
         let before = Counters::from([("a".to_string(), 2)]);
         let now = Counters::from([("a".to_string(), 5), ("b".to_string(), 1)]);
-        assert_eq!(delta(&now, &before), Counters::from([("a".into(), 3), ("b".into(), 1)]));
+        assert_eq!(
+            delta(&now, &before),
+            Counters::from([("a".into(), 3), ("b".into(), 1)])
+        );
     }
 }

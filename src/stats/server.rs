@@ -13,7 +13,6 @@ use scx_stats_derive::Stats;
 use serde::Deserialize;
 use serde::Serialize;
 
-
 /// One interval's counters.
 #[stat_doc]
 #[derive(Clone, Debug, Default, Serialize, Deserialize, Stats)]
@@ -31,7 +30,9 @@ pub fn server_data() -> StatsServerData<(), Metrics> {
         let read: Box<dyn StatsReader<(), Metrics>> = Box::new(move |_args, (req, res)| {
             req.send(())?;
             let now = res.recv()?;
-            let change = Metrics { counters: super::delta(&now.counters, &before.counters) };
+            let change = Metrics {
+                counters: super::delta(&now.counters, &before.counters),
+            };
             before = now;
             change.to_json()
         });
@@ -48,14 +49,9 @@ pub fn server_data() -> StatsServerData<(), Metrics> {
 /// The stream broke for another reason than the scheduler's absence, which is
 /// waited out.
 pub fn monitor(interval: Duration, stop: impl Fn() -> bool) -> Result<()> {
-    scx_utils::monitor_stats::<Metrics>(
-        &[],
-        interval,
-        stop,
-        |m| {
-            println!("{}", super::line(&m.counters));
-            Ok(())
-        },
-    )
+    scx_utils::monitor_stats::<Metrics>(&[], interval, stop, |m| {
+        println!("{}", super::line(&m.counters));
+        Ok(())
+    })
     .context("reading statistics from the running scheduler; is scx_sibling loaded?")
 }

@@ -24,7 +24,11 @@ fn by_level(counters: &Counters, group: &str) -> String {
 }
 
 fn total(counters: &Counters, prefix: &str) -> u64 {
-    counters.iter().filter(|(name, _)| name.starts_with(prefix)).map(|(_, n)| n).sum()
+    counters
+        .iter()
+        .filter(|(name, _)| name.starts_with(prefix))
+        .map(|(_, n)| n)
+        .sum()
 }
 
 /// One line for one interval.
@@ -55,7 +59,12 @@ pub fn summary(counters: &Counters) -> String {
     reasons.sort_by_key(|(_, n)| std::cmp::Reverse(*n));
     let reasons: Vec<String> = reasons
         .iter()
-        .map(|(reason, n)| format!("{reason} {n} ({:.1} %)", *n as f64 * 100.0 / placements as f64))
+        .map(|(reason, n)| {
+            format!(
+                "{reason} {n} ({:.1} %)",
+                *n as f64 * 100.0 / placements as f64
+            )
+        })
         .collect();
     let tries = total(counters, "newidle.try.");
     format!(

@@ -94,8 +94,10 @@ pub struct Settings {
 impl Default for Settings {
     fn default() -> Self {
         let mut words: Vec<u64> = TUNABLES.iter().map(|t| t.default).collect();
-        let features =
-            FEATURES.iter().enumerate().fold(0, |acc, (bit, f)| acc | u64::from(f.default) << bit);
+        let features = FEATURES
+            .iter()
+            .enumerate()
+            .fold(0, |acc, (bit, f)| acc | u64::from(f.default) << bit);
         words.push(features);
         Settings { words }
     }
@@ -141,7 +143,10 @@ impl Settings {
             return Ok(());
         }
         let Some((index, def)) = TUNABLES.iter().enumerate().find(|(_, t)| t.name == name) else {
-            return Err(SetError::Unknown { given: name.into(), nearest: nearest(name) });
+            return Err(SetError::Unknown {
+                given: name.into(),
+                nearest: nearest(name),
+            });
         };
         let given = value.ok_or_else(|| SetError::NoValue(name.into()))?;
         self.words[index] = parse_value(def, given)?;
@@ -158,18 +163,21 @@ impl Settings {
 /// Bit and state of `NAME` or `NO_NAME`.
 fn feature_switch(name: &str) -> Option<(usize, bool)> {
     let find = |wanted: &str| FEATURES.iter().position(|f| f.name == wanted);
-    find(name)
-        .map(|bit| (bit, true))
-        .or_else(|| name.strip_prefix("NO_").and_then(find).map(|bit| (bit, false)))
+    find(name).map(|bit| (bit, true)).or_else(|| {
+        name.strip_prefix("NO_")
+            .and_then(find)
+            .map(|bit| (bit, false))
+    })
 }
 
 /// The existing name with the least edits from `given`.
 fn nearest(given: &str) -> String {
-    let names = TUNABLES.iter().map(|t| t.name).chain(FEATURES.iter().map(|f| f.name));
+    let names = TUNABLES
+        .iter()
+        .map(|t| t.name)
+        .chain(FEATURES.iter().map(|f| f.name));
     names
-        .min_by_key(|name| {
-            value::edits(&name.to_ascii_lowercase(), &given.to_ascii_lowercase())
-        })
+        .min_by_key(|name| value::edits(&name.to_ascii_lowercase(), &given.to_ascii_lowercase()))
         .unwrap_or("slice_ns")
         .to_string()
 }
@@ -238,7 +246,9 @@ mod tests {
 
     #[test]
     fn out_of_range_names_the_range() {
-        let err = Settings::default().apply(&["balance.imbalance_pct=5"]).unwrap_err();
+        let err = Settings::default()
+            .apply(&["balance.imbalance_pct=5"])
+            .unwrap_err();
         assert!(err.to_string().contains("100 … 1000"), "{err}");
     }
 }

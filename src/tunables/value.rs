@@ -17,7 +17,9 @@ pub fn parse_value(def: &TunableDef, given: &str) -> Result<u64, SetError> {
         unit: def.unit,
         hint,
     };
-    let number_end = given.find(|c: char| c.is_ascii_alphabetic()).unwrap_or(given.len());
+    let number_end = given
+        .find(|c: char| c.is_ascii_alphabetic())
+        .unwrap_or(given.len());
     let (number, unit) = given.split_at(number_end);
     let factor = match (def.unit, unit) {
         (_, "") => 1.0,
@@ -28,7 +30,10 @@ pub fn parse_value(def: &TunableDef, given: &str) -> Result<u64, SetError> {
             .ok_or_else(|| bad("write a number with ns, us, ms or s"))?,
         _ => return Err(bad("write a plain number")),
     };
-    let value: f64 = number.trim().parse().map_err(|_| bad("write a number, like 50us or 20ms"))?;
+    let value: f64 = number
+        .trim()
+        .parse()
+        .map_err(|_| bad("write a number, like 50us or 20ms"))?;
     let scaled = (value * factor).round();
     if !scaled.is_finite() || scaled < def.min as f64 || scaled > def.max as f64 {
         return Err(SetError::Range {
@@ -73,14 +78,30 @@ mod tests {
 
     #[test]
     fn units() {
-        for (text, ns) in [("20ms", 20_000_000), ("0.5ms", 500_000), ("50us", 50_000), ("1s", 1_000_000_000), ("123", 123)] {
+        for (text, ns) in [
+            ("20ms", 20_000_000),
+            ("0.5ms", 500_000),
+            ("50us", 50_000),
+            ("1s", 1_000_000_000),
+            ("123", 123),
+        ] {
             assert_eq!(parse_value(&SLICE, text), Ok(ns), "{text}");
         }
     }
 
     #[test]
     fn nonsense_is_refused() {
-        for text in ["", "ms", "5 parsecs", "1e400ms", "-5ms", "0x10", "nan", "inf", "2s"] {
+        for text in [
+            "",
+            "ms",
+            "5 parsecs",
+            "1e400ms",
+            "-5ms",
+            "0x10",
+            "nan",
+            "inf",
+            "2s",
+        ] {
             assert!(parse_value(&SLICE, text).is_err(), "{text}");
         }
     }
