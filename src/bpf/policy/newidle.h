@@ -18,6 +18,7 @@
 #define NEWIDLE_RATIO_START	512	/* half: unknown */
 #define NEWIDLE_FREE_NS		7812500	/* one free try this often: 128 a second */
 #define NEWIDLE_COST_DECAY_NS	1000000000ULL
+#define NEWIDLE_COST_MAX_NS	500000
 #define AVG_IDLE_CAP_LEAST_NS	1000000
 
 /*
@@ -77,7 +78,8 @@ static __always_inline void newidle_cost_update(struct cpu_state *cs, u32 level,
 		cost = cost * 253 / 256;
 		cs->pull_cost_stamp_ns[level] = now_ns;
 	}
-	cs->pull_cost_ns[level] = cost;
+	/* Above the cap of avg_idle it would stop the level for good. */
+	cs->pull_cost_ns[level] = cost < NEWIDLE_COST_MAX_NS ? cost : NEWIDLE_COST_MAX_NS;
 }
 
 /* Count a call and what it was worth; every window the ratio is renewed. */

@@ -80,13 +80,40 @@ static __always_inline bool place_wake_affine(const struct place_req *r)
 	       port_nr_running(r->waker) < port_nr_running(r->prev);
 }
 
+/*
+ * A CPU for a task that may use neither prev nor the waker's: one that is
+ * scheduled on, as the mask holds offline and isolated CPUs too; failing that
+ * any, for a task bound to isolated ones.
+ */
+static __noinline s32 place_anywhere(const struct place_req *r)
+{
+	const struct node_topo *first = port_node(0);
+
+	if (!first)
+		return port_any_allowed(r->task);
+	port_for(n, MAX_NODES, n <= first->nr_others) {
+		const struct node_topo *node = port_node(n);
+
+		if (!node)
+			break;
+		port_for(w, CPU_WORDS, w <= node->span.last) {
+			u64 bits = node->span.mask[port_index(w, CPU_WORDS)] &
+				   port_allowed_word(r->task, w);
+
+			if (bits)
+				return w * 64 + port_ctz(bits);
+		}
+	}
+	return port_any_allowed(r->task);
+}
+
 /* Step 1, wake_affine(): the target is @r->waker or @r->prev. */
 static __always_inline s32 place_target(const struct place_req *r, bool prev_ok)
 {
 	bool waker_ok = r->waker == r->prev ? prev_ok : place_usable(r, r->waker);
 
 	if (!prev_ok)
-		return waker_ok ? r->waker : port_any_allowed(r->task);
+		return waker_ok ? r->waker : place_anywhere(r);
 	if (!waker_ok || r->waker == r->prev || !place_wake_affine(r))
 		return r->prev;
 	if (place_on(r, FEAT_WAKE_WIDE) && port_wake_wide(r->task))
@@ -128,12 +155,20 @@ static __noinline s32 place_claim_word(u64 bits, u32 w, u32 start)
 static __noinline s32 place_search(const struct place_req *r, const struct span *span, bool core,
 				   u32 budget, s32 near)
 {
+	u32 start = (u32)near / 64;
+
+	if (start < span->first || start > span->last)
+		start = span->first;
 	port_for(i, CPU_WORDS, true) {
-		u32 w = span->first + i;
+		u32 w = start + i;
 		u64 bits;
 		s32 cpu;
 
-		if (w > span->last || w >= CPU_WORDS || i >= budget)
+		if (i > (u32)(span->last - span->first) || i >= budget)
+			break;
+		if (w > span->last)
+			w -= span->last - span->first + 1;
+		if (w >= CPU_WORDS)
 			break;
 		bits = span->mask[port_index(w, CPU_WORDS)];
 		if (bits)
@@ -315,8 +350,6 @@ static __noinline s32 place_fork(const struct place_req *r, const struct tunable
 static __always_inline s32 place_known(const struct place_req *r, s32 target, bool prev_ok,
 				       bool core, u32 *step)
 {
-	s32 recent;
-
 	*step = STAT_PLACE_TARGET;
 	if (place_try(target, core))
 		return target;
@@ -324,6 +357,15 @@ static __always_inline s32 place_known(const struct place_req *r, s32 target, bo
 	if (prev_ok && r->prev != target && shares_llc(r->prev, target) &&
 	    place_try(r->prev, core))
 		return r->prev;
+	return -1;
+}
+
+/* Step 5. */
+static __always_inline s32 place_recent(const struct place_req *r, s32 target, bool core,
+					u32 *step)
+{
+	s32 recent;
+
 	if (!place_on(r, FEAT_RECENT_CPU))
 		return -1;
 	*step = STAT_PLACE_RECENT;

@@ -12,6 +12,7 @@
 #ifndef __SIBLING_POLICY_PULL_H
 #define __SIBLING_POLICY_PULL_H
 
+#define PULL_SOURCES	3	/* CPUs of an LLC one search tries */
 #define PULL_LLCS	8	/* LLCs of a node one search looks into */
 
 struct pull_req {
@@ -47,31 +48,40 @@ static __noinline s32 pull_busiest(const struct pull_req *r, const struct llc_to
 static __noinline bool pull_from_llc(const struct pull_req *r, u32 llc_id, u64 bits)
 {
 	const struct llc_topo *llc = port_llc(llc_id);
-	s32 cpu;
 
 	bits &= port_llc_overload(llc_id);
-	if (!bits || !llc)
+	if (!llc)
 		return false;
-	cpu = pull_busiest(r, llc, bits);
-	if (cpu < 0)
-		return false;
-	return port_pull(r, cpu);
+	port_for(i, PULL_SOURCES, bits) {
+		s32 cpu = pull_busiest(r, llc, bits);
+		const struct cpu_topo *t = port_cpu_topo(cpu);
+
+		if (cpu < 0 || !t)
+			return false;
+		if (port_pull(r, cpu))
+			return true;
+		bits &= ~(1ULL << (t->llc_bit & 63));
+	}
+	return false;
 }
 
 /* Pull from the LLCs @bits of @node_id, beginning at a random one. */
 static __noinline bool pull_from_node(const struct pull_req *r, u32 node_id, u64 bits)
 {
 	const struct node_topo *n = port_node(node_id);
-	u32 shift = r->rnd & 63;
+	u32 nr, shift;
 
 	if (!n)
 		return false;
+	/* Bits the dice did not look at, and only places that exist. */
+	nr = n->nr_llcs;
+	shift = nr ? (r->rnd >> 10) % nr : 0;
 	bits &= port_node_overload(node_id);
-	bits = bits >> shift | (shift ? bits << (64 - shift) : 0);
 	port_for(i, PULL_LLCS, bits) {
-		u32 b = (port_ctz(bits) + shift) & 63;
+		u64 ahead = bits >> shift << shift;
+		u32 b = port_ctz(ahead ? ahead : bits);
 
-		bits &= bits - 1;
+		bits &= ~(1ULL << b);
 		if (pull_from_llc(r, n->llcs[port_index(b, NODE_LLCS)], ~0ULL))
 			return true;
 	}
@@ -168,16 +178,18 @@ static bool newidle_balance(struct pull_req *r, const struct cpu_topo *t, struct
 			    const struct tunables *tun, bool force)
 {
 	u64 max_level = tun->v[TUN_NEWIDLE_MAX_LEVEL];
+	u64 cost = 0;
 
 	port_for(i, LEVEL_NR, true) {
 		u32 level = port_level(i);
-		u64 cost;
 
 		if (level > max_level)
 			break;
 		if (level <= LEVEL_LLC && !pull_level_bits(t, level))
 			continue;
-		cost = tun->v[TUN_MIGRATION_COST_SMT + level];
+		/* A level costs no less than those passed on the way out to it. */
+		if (tun->v[TUN_MIGRATION_COST_SMT + level] > cost)
+			cost = tun->v[TUN_MIGRATION_COST_SMT + level];
 		/*
 		 * Waiting before gate: an idle machine must not count gated
 		 * searches that had nothing to find.
@@ -187,6 +199,7 @@ static bool newidle_balance(struct pull_req *r, const struct cpu_topo *t, struct
 		if (!force && newidle_gated(r->features, cs->avg_idle_ns, cost,
 					    cs->pull_cost_ns[level])) {
 			port_stat(STAT_NEWIDLE_GATED + level, 1);
+			newidle_cost_update(cs, level, 0, port_clock());
 			break;
 		}
 		r->hot_ns = cost;

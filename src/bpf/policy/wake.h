@@ -24,7 +24,10 @@ static __always_inline s32 wake_in_llc(const struct place_req *r, const struct t
 		cpu = place_known(r, target, prev_ok, false, step);
 		if (cpu >= 0)
 			return cpu;
-	} else if (place_on(r, FEAT_IDLE_CORE) && ct->has_smt) {
+		cpu = place_recent(r, target, false, step);
+		if (cpu >= 0)
+			return cpu;
+	} else if (place_on(r, FEAT_IDLE_CORE)) {
 		*step = STAT_PLACE_CORE;
 		cpu = place_core_in_llc(r, ct, llc, target, budget);
 		if (cpu >= 0)
@@ -65,7 +68,6 @@ static bool place_wake(const struct place_req *r, const struct tunables *t,
 	if (!ct || !ct->valid)
 		return false;
 
-	whole = whole && ct->has_smt;
 	cpu = place_known(r, target, prev_ok, whole, &res->step);
 	if (cpu >= 0)
 		goto claimed;
@@ -77,6 +79,9 @@ static bool place_wake(const struct place_req *r, const struct tunables *t,
 		res->stacked = true;
 		return true;
 	}
+	cpu = place_recent(r, target, whole, &res->step);
+	if (cpu >= 0)
+		goto claimed;
 
 	llc = port_llc(ct->llc);
 	if (!llc)

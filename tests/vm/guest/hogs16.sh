@@ -13,7 +13,7 @@ hog_cpus() {
 start_sibling sibling
 measure twelve hogs -n 12 --seconds 1
 
-timeout 60 scx_sibling load hogs -n 12 --seconds 1.2 --settle-ms 500 --sample-ms 0 --json >"$work/hogs" &
+timeout 60 scx_sibling load hogs -n 12 --seconds 1 --settle-ms 300 --sample-ms 0 --json >"$work/hogs" &
 hogs=$!
 tries=200
 while [ "$(hog_cpus | wc -l)" -lt 12 ]; do
@@ -21,7 +21,7 @@ while [ "$(hog_cpus | wc -l)" -lt 12 ]; do
 	[ "$tries" -gt 0 ] || die "the hogs do not run"
 	sleep 0.02
 done
-sleep 0.6
+sleep 0.4
 cpu=$(hog_cpus | head -n 1)
 measure rt rt-hog --cpu "$cpu" --seconds 0.4
 wait "$hogs" || die "the hogs failed ($?)"

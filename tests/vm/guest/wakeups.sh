@@ -10,8 +10,8 @@ run() {
 	name=$1
 	shift
 	start_sibling "$name" "$@"
-	measure "$name.sleepers" sleepers -n 4 --run-us 40 --sleep-us 300 --seconds 0.5
-	measure "$name.messages" messages --groups 1 --workers 3 --work-us 40 --seconds 0.5
+	measure "$name.sleepers" sleepers -n 4 --run-us 40 --sleep-us 300 --seconds 0.3
+	measure "$name.messages" messages --groups 1 --workers 3 --work-us 40 --seconds 0.3
 	health
 	stop_sibling
 }
