@@ -77,7 +77,8 @@ impl Machine {
 
     /// All requirements, most basic first.
     pub fn items(&self) -> Vec<Item> {
-        let checks: [(&'static str, fn(&Machine) -> Option<Problem>); 6] = [
+        type Check = fn(&Machine) -> Option<Problem>;
+        let checks: [(&'static str, Check); 6] = [
             ("kernel with sched_ext", Machine::sched_ext),
             ("kernel type information (BTF)", Machine::btf),
             ("BPF just-in-time compiler", Machine::jit),

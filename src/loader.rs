@@ -99,9 +99,7 @@ impl<'obj> Scheduler<'obj> {
     fn exit_kind(&self) -> i32 {
         match &self.skel.maps.data_data {
             // SAFETY: the field is a plain integer in a live mapping that the kernel writes.
-            Some(data) => unsafe {
-                std::ptr::read_volatile(&data.uei.kind as *const _ as *const i32)
-            },
+            Some(data) => unsafe { std::ptr::read_volatile(&data.uei.kind) },
             None => 0,
         }
     }

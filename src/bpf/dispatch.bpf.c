@@ -192,15 +192,37 @@ static __always_inline bool balance_due(struct cpu_state *cs)
 	return true;
 }
 
-static __noinline bool dispatch_balance(s32 cpu, struct rq *rq)
+/*
+ * A pulled task goes to the local DSQ, ahead of the own queue. So with somebody
+ * waiting here it is pulled every other time at most, and not past a task that
+ * is owed: one pinned here could wait for as long as the others have a surplus.
+ */
+static __always_inline bool balance_fair(s32 cpu, struct cpu_state *cs)
+{
+	struct task_struct *head;
+
+	if (cs->preempting || cs->balanced) {
+		cs->balanced = 0;
+		return false;
+	}
+	head = __COMPAT_scx_bpf_dsq_peek(cpu);
+	return !head || !vtime_before(head->scx.dsq_vtime + live.v[TUN_SLICE] / 4, cs->vtime_ns);
+}
+
+static __noinline bool dispatch_balance(s32 cpu, struct rq *rq, struct cpu_state *cs, u32 waiting)
 {
 	const struct cpu_topo *t = port_cpu_topo(cpu);
 	struct pull_req *r;
 
 	if (!t || !t->valid || !feature(live.v[TUN_FEATURES], FEAT_BUSY_BALANCE))
 		return false;
+	if (waiting && !balance_fair(cpu, cs))
+		return false;
 	r = pull_req_init(cpu);
-	return r && busy_balance(r, t, &live, rq->scx.nr_running);
+	if (!r || !busy_balance(r, t, &live, rq->scx.nr_running))
+		return false;
+	cs->balanced = 1;
+	return true;
 }
 
 static __noinline bool dispatch_newidle(s32 cpu, struct cpu_state *cs)
@@ -228,7 +250,7 @@ void BPF_STRUCT_OPS(sibling_dispatch, s32 cpu, struct task_struct *prev)
 	prev_runs = prev && (prev->scx.flags & SCX_TASK_QUEUED);
 	waiting = rq->scx.nr_running - prev_runs;
 	look = prev_runs && balance_due(cs);
-	if (look && dispatch_balance(cpu, rq))
+	if (look && dispatch_balance(cpu, rq, cs, waiting))
 		return;
 	if (waiting && (s32)waiting > 0) {
 		if (dispatch_own(cpu, rq, cs, prev, prev_runs))

@@ -119,7 +119,7 @@ struct cpu_state {
 	u32 overloaded;		/* own bit in llc_state.overload is set */
 	u32 force_pull;		/* next new-idle search ignores the gate */
 	u32 preempting;		/* the running task was told to make way */
-	u32 pad0;
+	u32 balanced;		/* the last task picked here jumped the queue */
 	u64 pad;
 	/* Per level; touched by new-idle searches only. */
 	u64 pull_cost_ns[LEVEL_NR];
