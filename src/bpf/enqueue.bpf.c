@@ -94,11 +94,11 @@ static __noinline bool enqueue_idle(struct task_struct *p, s32 cpu, u64 enq_flag
 {
 	struct place_req r = {
 		.task = (const struct port_task *)p,
-		.features = live.v[TUN_FEATURES],
+		.features = &live.v[TUN_FEATURES],
 		.prev = cpu,
 		.waker = cpu,
 	};
-	s32 dst = place_fork(&r, &live, cpu);
+	s32 dst = place_fork(&r);
 
 	if (dst < 0 || dst == cpu)
 		return false;

@@ -11,8 +11,7 @@ static __noinline void send_idle_cpu(s32 cpu, u32 stat)
 {
 	struct task_struct *head = __COMPAT_scx_bpf_dsq_peek(cpu);
 	struct place_req r = {
-		.task = (const struct port_task *)head,
-		.features = live.v[TUN_FEATURES],
+		.features = &live.v[TUN_FEATURES],
 		.prev = cpu,
 		.waker = cpu,
 	};
@@ -21,7 +20,13 @@ static __noinline void send_idle_cpu(s32 cpu, u32 stat)
 
 	if (!head || head->nr_cpus_allowed == 1)
 		return;
-	dst = place_fork(&r, &live, cpu);
+	/* It may leave the queue and exit while its mask is looked at. */
+	head = bpf_task_acquire(head);
+	if (!head)
+		return;
+	r.task = (const struct port_task *)head;
+	dst = place_fork(&r);
+	bpf_task_release(head);
 	if (dst < 0)
 		return;
 	dst_state = cpu_state_of(dst);

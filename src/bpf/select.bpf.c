@@ -37,7 +37,6 @@ static __noinline void note_move(struct task_struct *p, s32 prev, s32 cpu)
 static __noinline void note_core(const struct place_req *r, s32 cpu)
 {
 	const struct cpu_topo *t = port_cpu_topo(cpu);
-	const struct llc_topo *llc;
 
 	if (!t || !t->valid || !t->has_smt)
 		return;
@@ -45,8 +44,7 @@ static __noinline void note_core(const struct place_req *r, s32 cpu)
 		stat_inc(STAT_WAKE_CORE_IDLE);
 		return;
 	}
-	llc = port_llc(t->llc);
-	if (llc && place_any(r, &llc->span, true))
+	if (place_any(r->task, t->llc, true))
 		stat_inc(STAT_WAKE_CORE_MISSED);
 }
 
@@ -54,15 +52,14 @@ static __noinline void note_core(const struct place_req *r, s32 cpu)
 static __noinline void note_queued(const struct place_req *r, s32 cpu)
 {
 	const struct cpu_topo *t = port_cpu_topo(cpu);
-	const struct node_topo *n = t && t->valid ? port_node(t->node) : NULL;
 
-	if (n && place_any(r, &n->span, false))
+	if (t && t->valid && place_any(r->task, PLACE_NODE + t->node, false))
 		stat_inc(STAT_WAKE_IDLE_MISSED);
 }
 
-static __noinline s32 select_fork(struct place_req *r, struct task_struct *p)
+static __always_inline s32 select_fork(struct place_req *r, struct task_struct *p)
 {
-	s32 cpu = place_fork(r, &live, r->prev);
+	s32 cpu = place_fork(r);
 
 	if (cpu < 0)
 		return port_allowed(r->task, r->prev) ? r->prev : port_any_allowed(r->task);
@@ -77,7 +74,7 @@ s32 BPF_STRUCT_OPS(sibling_select_cpu, struct task_struct *p, s32 prev_cpu, u64 
 	struct task_struct *waker = (void *)bpf_get_current_task_btf();
 	struct place_req r = {
 		.task = (const struct port_task *)p,
-		.features = live.v[TUN_FEATURES],
+		.features = &live.v[TUN_FEATURES],
 		.prev = prev_cpu,
 		.waker = bpf_get_smp_processor_id(),
 		.sync = (wake_flags & SCX_WAKE_SYNC) && !(waker->flags & PF_EXITING),
@@ -91,7 +88,7 @@ s32 BPF_STRUCT_OPS(sibling_select_cpu, struct task_struct *p, s32 prev_cpu, u64 
 		prev_cpu = select_fork(&r, p);
 		return prev_cpu < 0 ? r.prev : prev_cpu;
 	}
-	place_wake(&r, &live, res);
+	place_wake(&r, res);
 	stat_inc(res->step);
 	if (res->claimed) {
 		scx_bpf_dsq_insert(p, SCX_DSQ_LOCAL, slice_ns, 0);

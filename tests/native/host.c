@@ -134,7 +134,7 @@ static struct place_req host_place_req(const struct host_wake *w)
 {
 	return (struct place_req){
 		.task = w->task,
-		.features = w->features,
+		.features = &w->features,
 		.prev = w->prev,
 		.waker = w->waker,
 		.sync = w->sync,
@@ -148,14 +148,16 @@ bool host_place_wake(const struct host_wake *w, const struct tunables *t, struct
 	struct place_req r = host_place_req(w);
 
 	host.global[HOST_WAKER] = w->waker;
-	return place_wake(&r, t, res);
+	host.tunables = t;
+	return place_wake(&r, res);
 }
 
 s32 host_place_fork(const struct host_wake *w, const struct tunables *t)
 {
 	struct place_req r = host_place_req(w);
 
-	return place_fork(&r, t, w->prev);
+	host.tunables = t;
+	return place_fork(&r);
 }
 
 bool host_wake_wide(u32 waker_flips, u32 wakee_flips, u32 llc_cpus)

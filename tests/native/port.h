@@ -64,6 +64,7 @@ struct host_machine {
 	const struct cpu_topo *cpus;
 	const struct llc_topo *llcs;
 	const struct node_topo *nodes;
+	const struct tunables *tunables;	/* of the placement under way */
 	u32 nr_cpus, nr_llcs, nr_nodes;
 	u64 cpu[MAX_CPUS][HOST_FIELDS];
 	u16 core[MAX_CPUS][HOST_THREADS];	/* online threads, NO_CPU at the end */
@@ -77,6 +78,9 @@ struct host_machine {
 
 static _Thread_local struct host_machine host;
 
+#define port_fn			static
+#define port_trusted
+#define port_tunable(id)	(host.tunables->v[host_below(id, TUN_NR)])
 #define port_ctz(x)		__builtin_ctzll(x)
 #define port_for(i, n, more)	for (u32 i = 0; i < (u32)(n) && (more); i++)
 #define port_index(i, size)	host_below(i, size)

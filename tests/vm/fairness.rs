@@ -75,7 +75,7 @@ fn check_shares(out: &Output) {
 
 #[test]
 fn hogs_use_cores_then_threads_and_share_evenly() {
-    let out = Machine::counting().run("hogs", &[]);
+    let out = Machine::fine_counting().run("hogs", &[]);
     out.assert_healthy("sibling");
     check_placement(&out);
     check_shares(&out);
@@ -83,7 +83,7 @@ fn hogs_use_cores_then_threads_and_share_evenly() {
 
 #[test]
 fn hogs_use_all_cpus_and_leave_one_that_a_realtime_task_takes() {
-    let out = Machine::counting().four_llcs().run("hogs16", &[]);
+    let out = Machine::fine_counting().four_llcs().run("hogs16", &[]);
     out.assert_healthy("sibling");
     let (cpus, _) = spread(&out, "twelve");
     assert_eq!(cpus, 12.0, "12 hogs on {cpus} CPUs");

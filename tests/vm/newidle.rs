@@ -15,7 +15,7 @@ fn pulled(out: &Output, run: &str, levels: &[&str]) -> f64 {
 
 #[test]
 fn newidle_pulls_as_far_as_the_expected_idle_time_pays_for() {
-    let out = Machine::counting().run("newidle", &[]);
+    let out = Machine::fine_counting().run("newidle", &[]);
     let runs = ["plain", "dear", "naps", "free"];
     for run in runs {
         out.assert_healthy(run);

@@ -34,7 +34,7 @@ fn core_missed(out: &Output, run: &str) -> f64 {
 
 #[test]
 fn wakeups_go_to_idle_cpus_and_with_idle_core_to_idle_cores() {
-    let out = Machine::counting().run("wakeups", &[]);
+    let out = Machine::fine_counting().run("wakeups", &[]);
     for run in ["core", "thread"] {
         out.assert_healthy(run);
         let missed = idle_missed(&out, run);

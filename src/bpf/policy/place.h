@@ -35,7 +35,11 @@
 
 struct place_req {
 	const struct port_task *task;
-	u64 features;
+	/*
+	 * The live word itself: a copy would let the verifier know a switch it has
+	 * seen once and follow every combination apart.
+	 */
+	const volatile u64 *features;
 	s32 prev;
 	s32 waker;		/* CPU the wake-up runs on */
 	bool sync;		/* the waker says it is about to sleep */
@@ -46,15 +50,15 @@ struct place_req {
 
 static __always_inline bool place_on(const struct place_req *r, u32 feature)
 {
-	return r->features & (1ULL << feature);
+	return *r->features & (1ULL << feature);
 }
 
 /* Allowed and not isolated against the task. */
-static __always_inline bool place_usable(const struct place_req *r, s32 cpu)
+static __always_inline bool place_usable(const struct port_task *task, s32 cpu)
 {
 	const struct cpu_topo *t = port_cpu_topo(cpu);
 
-	return t && t->valid && port_allowed(r->task, cpu);
+	return t && t->valid && port_allowed(task, cpu);
 }
 
 static __always_inline bool shares_llc(s32 a, s32 b)
@@ -85,12 +89,12 @@ static __always_inline bool place_wake_affine(const struct place_req *r)
  * scheduled on, as the mask holds offline and isolated CPUs too; failing that
  * any, for a task bound to isolated ones.
  */
-static __noinline s32 place_anywhere(const struct place_req *r)
+port_fn s32 place_anywhere(const struct port_task *task port_trusted)
 {
 	const struct node_topo *first = port_node(0);
 
 	if (!first)
-		return port_any_allowed(r->task);
+		return port_any_allowed(task);
 	port_for(n, MAX_NODES, n <= first->nr_others) {
 		const struct node_topo *node = port_node(n);
 
@@ -98,22 +102,22 @@ static __noinline s32 place_anywhere(const struct place_req *r)
 			break;
 		port_for(w, CPU_WORDS, w <= node->span.last) {
 			u64 bits = node->span.mask[port_index(w, CPU_WORDS)] &
-				   port_allowed_word(r->task, w);
+				   port_allowed_word(task, w);
 
 			if (bits)
 				return w * 64 + port_ctz(bits);
 		}
 	}
-	return port_any_allowed(r->task);
+	return port_any_allowed(task);
 }
 
 /* Step 1, wake_affine(): the target is @r->waker or @r->prev. */
 static __always_inline s32 place_target(const struct place_req *r, bool prev_ok)
 {
-	bool waker_ok = r->waker == r->prev ? prev_ok : place_usable(r, r->waker);
+	bool waker_ok = r->waker == r->prev ? prev_ok : place_usable(r->task, r->waker);
 
 	if (!prev_ok)
-		return waker_ok ? r->waker : place_anywhere(r);
+		return waker_ok ? r->waker : place_anywhere(r->task);
 	if (!waker_ok || r->waker == r->prev || !place_wake_affine(r))
 		return r->prev;
 	if (place_on(r, FEAT_WAKE_WIDE) && port_wake_wide(r->task))
@@ -133,7 +137,7 @@ static __always_inline bool place_try(s32 cpu, bool core)
  * Claim one of @bits in word @w, beginning behind @start so that wakers of
  * different targets do not race for the same lowest CPU.
  */
-static __noinline s32 place_claim_word(u64 bits, u32 w, u32 start)
+port_fn s32 place_claim_word(u64 bits, u32 w, u32 start)
 {
 	u32 shift = start & 63;
 
@@ -148,23 +152,43 @@ static __noinline s32 place_claim_word(u64 bits, u32 w, u32 start)
 	return -1;
 }
 
-/*
- * Claim an idle CPU (@core: of a wholly idle core) out of @span that the task
- * may use, looking at no more than @budget words. Returns the CPU or -1.
- */
-static __noinline s32 place_search(const struct place_req *r, const struct span *span, bool core,
-				   u32 budget, s32 near)
+/* A set of CPUs by number: an LLC's, or with PLACE_NODE added a node's. */
+#define PLACE_NODE	MAX_LLCS
+
+static __always_inline const struct span *place_span(u32 set)
 {
+	const struct node_topo *n;
+	const struct llc_topo *llc;
+
+	if (set < PLACE_NODE) {
+		llc = port_llc(set);
+		return llc ? &llc->span : NULL;
+	}
+	n = port_node(set - PLACE_NODE);
+	return n ? &n->span : NULL;
+}
+
+/*
+ * Claim an idle CPU (@core: of a wholly idle core) out of @set that the task
+ * may use, looking at no more than @budget words, @near's first. Returns the
+ * CPU or -1.
+ */
+port_fn s32 place_search(const struct port_task *task port_trusted, u32 set, u32 core,
+			 u32 budget, s32 near)
+{
+	const struct span *span = place_span(set);
 	u32 start = (u32)near / 64;
 
+	if (!span)
+		return -1;
 	if (start < span->first || start > span->last)
 		start = span->first;
-	port_for(i, CPU_WORDS, true) {
+	port_for(i, CPU_WORDS, i < budget) {
 		u32 w = start + i;
 		u64 bits;
 		s32 cpu;
 
-		if (i > (u32)(span->last - span->first) || i >= budget)
+		if (i > (u32)(span->last - span->first))
 			break;
 		if (w > span->last)
 			w -= span->last - span->first + 1;
@@ -174,7 +198,7 @@ static __noinline s32 place_search(const struct place_req *r, const struct span 
 		if (bits)
 			bits &= port_idle_word(w, core);
 		if (bits)
-			bits &= port_allowed_word(r->task, w);
+			bits &= port_allowed_word(task, w);
 		if (!bits)
 			continue;
 		cpu = place_claim_word(bits, w, w == (u32)near / 64 ? near + 1 : 0);
@@ -185,27 +209,35 @@ static __noinline s32 place_search(const struct place_req *r, const struct span 
 }
 
 /* Is there anything for place_search() to find? The cheap "no". */
-static __noinline bool place_any(const struct place_req *r, const struct span *span, bool core)
+port_fn bool place_any(const struct port_task *task port_trusted, u32 set, u32 core)
 {
+	const struct span *span = place_span(set);
+
+	if (!span)
+		return false;
 	port_for(i, CPU_WORDS, true) {
 		u32 w = span->first + i;
 
 		if (w > span->last || w >= CPU_WORDS)
 			break;
-		if (span->mask[port_index(w, CPU_WORDS)] & port_idle_word(w, core) & port_allowed_word(r->task, w))
+		if (span->mask[port_index(w, CPU_WORDS)] & port_idle_word(w, core) &
+		    port_allowed_word(task, w))
 			return true;
 	}
 	return false;
 }
 
-/* A wholly idle core or an idle thread among the CPUs @bits of @llc. */
-static __noinline s32 place_near(const struct place_req *r, const struct llc_topo *llc, u64 bits, bool core)
+/* A wholly idle core or an idle thread among the CPUs @bits of an LLC. */
+port_fn s32 place_near(const struct port_task *task port_trusted, u32 llc_id, u64 bits, u32 core)
 {
-	port_for(i, LLC_CPUS, bits) {
-		u32 b = port_ctz(bits);
-		s32 cpu = llc->cpus[port_index(b, LLC_CPUS)];
+	const struct llc_topo *llc = port_llc(llc_id);
 
-		if (port_allowed(r->task, cpu) && place_try(cpu, core))
+	if (!llc)
+		return -1;
+	port_for(i, LLC_CPUS, bits) {
+		s32 cpu = llc->cpus[port_index(port_ctz(bits), LLC_CPUS)];
+
+		if (port_allowed(task, cpu) && place_try(cpu, core))
 			return cpu;
 		bits &= bits - 1;
 	}
@@ -227,32 +259,32 @@ static __always_inline u32 place_budget(const struct place_req *r, u32 scan_budg
 	return words ? words : 1;
 }
 
-/* Step 6 in @llc, the LLC of @target. */
+/* Step 6 in the LLC of @target, whose topology is @t. */
 static __always_inline s32 place_core_in_llc(const struct place_req *r, const struct cpu_topo *t,
-			     const struct llc_topo *llc, s32 target, u32 budget)
+					     s32 target, u32 budget)
 {
 	if (t->cluster_bits != t->smt_bits && t->cluster_bits != t->llc_bits) {
-		s32 cpu = place_near(r, llc, t->cluster_bits & ~t->smt_bits, true);
+		s32 cpu = place_near(r->task, t->llc, t->cluster_bits & ~t->smt_bits, true);
 
 		if (cpu >= 0)
 			return cpu;
 	}
-	return place_search(r, &llc->span, true, budget, target);
+	return place_search(r->task, t->llc, true, budget, target);
 }
 
 /* Steps 7 and 8. */
 static __always_inline s32 place_thread_in_llc(const struct place_req *r, const struct cpu_topo *t,
-			       const struct llc_topo *llc, s32 target, u32 budget, u32 *step)
+					       s32 target, u32 budget, u32 *step)
 {
 	if (place_on(r, FEAT_IDLE_SMT) && t->has_smt) {
-		s32 cpu = place_near(r, llc, t->smt_bits, false);
+		s32 cpu = place_near(r->task, t->llc, t->smt_bits, false);
 
 		*step = STAT_PLACE_SMT;
 		if (cpu < 0 && r->prev != target && shares_llc(r->prev, target)) {
 			const struct cpu_topo *tp = port_cpu_topo(r->prev);
 
 			if (tp)
-				cpu = place_near(r, llc, tp->smt_bits, false);
+				cpu = place_near(r->task, tp->llc, tp->smt_bits, false);
 		}
 		if (cpu >= 0)
 			return cpu;
@@ -260,47 +292,65 @@ static __always_inline s32 place_thread_in_llc(const struct place_req *r, const 
 	if (!place_on(r, FEAT_IDLE_CPU))
 		return -1;
 	*step = STAT_PLACE_CPU;
-	return place_search(r, &llc->span, false, budget, target);
-}
-
-/* An idle thread (@core: wholly idle core) of node @id. */
-static __noinline s32 place_in_node(const struct place_req *r, u32 id, s32 near, bool core)
-{
-	const struct node_topo *n = port_node(id);
-
-	if (!n)
-		return -1;
-	return place_search(r, &n->span, core, CPU_WORDS, near);
+	return place_search(r->task, t->llc, false, budget, target);
 }
 
 /*
- * Step 9. The wait on the target is taken at its worst, the running task's
+ * Step 9. @wait_ns on the target is taken at its worst, the running task's
  * slice and one least slice for each that waits: an idle CPU left idle because
- * of a hopeful guess is what users notice.
+ * of a hopeful guess is what users notice. @cores: whole cores first.
  */
-static __always_inline s32 place_beyond_llc(const struct place_req *r, const struct tunables *t, s32 target,
-			    u64 wait_ns, u32 *step)
+port_fn s32 place_beyond_llc(const struct port_task *task port_trusted, s32 target, u64 wait_ns,
+			     u32 cores)
 {
 	const struct cpu_topo *ct = port_cpu_topo(target);
+	u64 max_level = port_tunable(TUN_WAKE_MAX_LEVEL);
 	const struct node_topo *n;
-	u64 max_level = t->v[TUN_WAKE_MAX_LEVEL];
-	s32 cpu;
+	s32 cpu = -1;
 
 	if (!ct || !ct->valid || max_level < LEVEL_NODE ||
-	    wait_ns <= t->v[TUN_MIGRATION_COST_NODE])
+	    wait_ns <= port_tunable(TUN_MIGRATION_COST_NODE))
 		return -1;
-	*step = STAT_PLACE_NODE;
-	cpu = place_in_node(r, ct->node, target, place_on(r, FEAT_IDLE_CORE));
-	if (cpu < 0 && place_on(r, FEAT_IDLE_CORE))
-		cpu = place_in_node(r, ct->node, target, false);
+	if (cores)
+		cpu = place_search(task, PLACE_NODE + ct->node, true, CPU_WORDS, target);
+	if (cpu < 0)
+		cpu = place_search(task, PLACE_NODE + ct->node, false, CPU_WORDS, target);
 	if (cpu >= 0)
 		return cpu;
 	n = port_node(ct->node);
-	if (!n || max_level < LEVEL_SYSTEM || wait_ns <= t->v[TUN_MIGRATION_COST_SYSTEM])
+	if (!n || max_level < LEVEL_SYSTEM || wait_ns <= port_tunable(TUN_MIGRATION_COST_SYSTEM))
 		return -1;
-	*step = STAT_PLACE_SYSTEM;
 	port_for(i, MAX_NODES, i < n->nr_others) {
-		cpu = place_in_node(r, n->others[port_index(i, MAX_NODES)], target, false);
+		u32 set = PLACE_NODE + n->others[port_index(i, MAX_NODES)];
+
+		cpu = place_search(task, set, false, CPU_WORDS, target);
+		if (cpu >= 0)
+			return cpu;
+	}
+	return -1;
+}
+
+/* One round of place_fork(), for whole cores or for threads. */
+port_fn s32 place_widening(const struct port_task *task port_trusted, s32 prev, u32 core)
+{
+	const struct cpu_topo *ct = port_cpu_topo(prev);
+	u64 max_level = port_tunable(TUN_WAKE_MAX_LEVEL);
+	const struct node_topo *n;
+	s32 cpu;
+
+	if (!ct || !ct->valid)
+		return -1;
+	cpu = place_search(task, ct->llc, core, CPU_WORDS, prev);
+	if (cpu >= 0 || max_level < LEVEL_NODE)
+		return cpu;
+	cpu = place_search(task, PLACE_NODE + ct->node, core, CPU_WORDS, prev);
+	n = port_node(ct->node);
+	if (cpu >= 0 || max_level < LEVEL_SYSTEM || !n)
+		return cpu;
+	port_for(i, MAX_NODES, i < n->nr_others) {
+		u32 set = PLACE_NODE + n->others[port_index(i, MAX_NODES)];
+
+		cpu = place_search(task, set, core, CPU_WORDS, prev);
 		if (cpu >= 0)
 			return cpu;
 	}
@@ -312,38 +362,13 @@ static __always_inline s32 place_beyond_llc(const struct place_req *r, const str
  * pays, a whole core first (sched_balance_find_dst_cpu()). The LLC before the
  * node and the node before the system, since its parent's data is near.
  */
-static __noinline s32 place_fork(const struct place_req *r, const struct tunables *t, s32 prev)
+static __always_inline s32 place_fork(const struct place_req *r)
 {
-	const struct cpu_topo *ct = port_cpu_topo(prev);
-	const struct node_topo *n;
-	const struct llc_topo *llc;
-	u64 max_level = t->v[TUN_WAKE_MAX_LEVEL];
-	s32 cpu;
+	s32 cpu = -1;
 
-	if (!ct || !ct->valid)
-		return -1;
-	llc = port_llc(ct->llc);
-	n = port_node(ct->node);
-	if (!llc || !n)
-		return -1;
-	for (u32 core = place_on(r, FEAT_IDLE_CORE) ? 2 : 1; core-- > 0;) {
-		cpu = place_search(r, &llc->span, core, CPU_WORDS, prev);
-		if (cpu >= 0)
-			return cpu;
-		if (max_level >= LEVEL_NODE) {
-			cpu = place_in_node(r, ct->node, prev, core);
-			if (cpu >= 0)
-				return cpu;
-		}
-		port_for(i, MAX_NODES, i < n->nr_others) {
-			if (max_level < LEVEL_SYSTEM)
-				break;
-			cpu = place_in_node(r, n->others[port_index(i, MAX_NODES)], prev, core);
-			if (cpu >= 0)
-				return cpu;
-		}
-	}
-	return -1;
+	if (place_on(r, FEAT_IDLE_CORE))
+		cpu = place_widening(r->task, r->prev, true);
+	return cpu >= 0 ? cpu : place_widening(r->task, r->prev, false);
 }
 
 /* Steps 2, 3 and 5, once for whole cores and once for any idle thread. */
@@ -378,13 +403,13 @@ static __always_inline s32 place_recent(const struct place_req *r, s32 target, b
 }
 
 /* Step 10: a CPU nearby that runs only SCHED_IDLE work, or -1. */
-static __noinline s32 place_over_sched_idle(const struct place_req *r, s32 target)
+port_fn s32 place_over_sched_idle(const struct port_task *task port_trusted, s32 target)
 {
 	const struct cpu_topo *t = port_cpu_topo(target);
 	const struct llc_topo *llc;
 	u64 bits;
 
-	if (!t || !t->valid || r->wakee_sched_idle || !port_sched_idle_seen(t->llc))
+	if (!t || !t->valid || !port_sched_idle_seen(t->llc))
 		return -1;
 	llc = port_llc(t->llc);
 	if (!llc)
@@ -393,7 +418,7 @@ static __noinline s32 place_over_sched_idle(const struct place_req *r, s32 targe
 	port_for(i, LLC_CPUS, bits) {
 		s32 cpu = llc->cpus[port_index(port_ctz(bits), LLC_CPUS)];
 
-		if (port_sched_idle_only(cpu) && port_allowed(r->task, cpu))
+		if (port_sched_idle_only(cpu) && port_allowed(task, cpu))
 			return cpu;
 		bits &= bits - 1;
 	}

@@ -9,16 +9,15 @@
 #include "place.h"
 
 /* Steps 5 to 8 with the target's LLC known to have something idle. */
-static __always_inline s32 wake_in_llc(const struct place_req *r, const struct tunables *t,
-		       const struct cpu_topo *ct, const struct llc_topo *llc, s32 target,
-		       bool prev_ok, bool whole, u32 *step)
+static __always_inline s32 wake_in_llc(const struct place_req *r, const struct cpu_topo *ct,
+				       s32 target, bool prev_ok, bool whole, u32 *step)
 {
-	u32 budget = place_budget(r, t->v[TUN_WAKE_SCAN_BUDGET], port_avg_idle(target));
+	u32 budget = place_budget(r, port_tunable(TUN_WAKE_SCAN_BUDGET), port_avg_idle(target));
 	s32 cpu;
 
 	if (whole) {
 		*step = STAT_PLACE_CORE;
-		cpu = place_core_in_llc(r, ct, llc, target, budget);
+		cpu = place_core_in_llc(r, ct, target, budget);
 		if (cpu >= 0)
 			return cpu;
 		cpu = place_known(r, target, prev_ok, false, step);
@@ -29,24 +28,22 @@ static __always_inline s32 wake_in_llc(const struct place_req *r, const struct t
 			return cpu;
 	} else if (place_on(r, FEAT_IDLE_CORE)) {
 		*step = STAT_PLACE_CORE;
-		cpu = place_core_in_llc(r, ct, llc, target, budget);
+		cpu = place_core_in_llc(r, ct, target, budget);
 		if (cpu >= 0)
 			return cpu;
 	}
-	return place_thread_in_llc(r, ct, llc, target, budget, step);
+	return place_thread_in_llc(r, ct, target, budget, step);
 }
 
 /*
  * Place a waking task. Fills @res; res->cpu is always allowed and never < 0
  * unless the task may run nowhere.
  */
-static bool place_wake(const struct place_req *r, const struct tunables *t,
-		       struct place_res *res)
+static bool place_wake(const struct place_req *r, struct place_res *res)
 {
-	bool prev_ok = place_usable(r, r->prev);
+	bool prev_ok = place_usable(r->task, r->prev);
 	bool whole = place_on(r, FEAT_IDLE_CORE) && !place_on(r, FEAT_PREV_BEFORE_CORE);
 	const struct cpu_topo *ct;
-	const struct llc_topo *llc;
 	s32 cpu, target;
 
 	res->claimed = res->stacked = false;
@@ -83,20 +80,22 @@ static bool place_wake(const struct place_req *r, const struct tunables *t,
 	if (cpu >= 0)
 		goto claimed;
 
-	llc = port_llc(ct->llc);
-	if (!llc)
-		return false;
-	if (place_any(r, &llc->span, false)) {
-		cpu = wake_in_llc(r, t, ct, llc, target, prev_ok, whole, &res->step);
+	if (place_any(r->task, ct->llc, false)) {
+		cpu = wake_in_llc(r, ct, target, prev_ok, whole, &res->step);
 		if (cpu >= 0)
 			goto claimed;
 	}
 	if (place_on(r, FEAT_WAKE_WIDEN)) {
-		cpu = place_beyond_llc(r, t, target, port_wait_ns(target), &res->step);
+		const struct cpu_topo *far;
+
+		cpu = place_beyond_llc(r->task, target, port_wait_ns(target),
+				       place_on(r, FEAT_IDLE_CORE));
+		far = port_cpu_topo(cpu);
+		res->step = far && far->node == ct->node ? STAT_PLACE_NODE : STAT_PLACE_SYSTEM;
 		if (cpu >= 0)
 			goto claimed;
 	}
-	cpu = place_over_sched_idle(r, target);
+	cpu = r->wakee_sched_idle ? -1 : place_over_sched_idle(r->task, target);
 	if (cpu >= 0) {
 		res->cpu = cpu;
 		res->step = STAT_PLACE_SCHED_IDLE;

@@ -32,7 +32,16 @@
 /* The same for a level, of which there are five: the last for any beyond. */
 #define port_level(i)	({ u32 __i = (i); barrier_var(__i); __i < LEVEL_NR ? __i : LEVEL_SYSTEM; })
 
-struct port_task;	/* a task_struct, never looked into by the policy */
+/*
+ * Functions the verifier checks once by themselves instead of once per path to
+ * each call: the searches, which would multiply with every way through the
+ * order of steps. Weak, as several objects bring the same ones along.
+ */
+#define port_fn		__weak __noinline
+#define port_trusted	__arg_trusted
+
+/* The policy never looks into it. */
+#define port_task	task_struct
 
 static __always_inline struct task_struct *port_to_task(const struct port_task *t)
 {
@@ -171,7 +180,7 @@ static __always_inline s32 port_recent(const struct port_task *t)
  * the change of wakee first (record_wakee()); asked only where the waker's CPU
  * would be the target, so pairs that stay put pay nothing.
  */
-static __noinline bool port_wake_wide(const struct port_task *t)
+port_fn bool port_wake_wide(const struct port_task *t port_trusted)
 {
 	struct task_struct *waker = bpf_get_current_task_btf();
 	struct task_ctx *tc = task_ctx_peek(waker), *wakee;
@@ -204,6 +213,11 @@ static __always_inline u64 port_wait_ns(s32 cpu)
 		return 0;
 	wait = rq->curr->scx.slice;
 	return wait + (rq->nr_running - 1) * live.v[TUN_SLICE_MIN];
+}
+
+static __always_inline u64 port_tunable(u32 id)
+{
+	return id < TUN_NR ? live.v[id] : 0;
 }
 
 static __always_inline bool port_sched_idle_seen(u32 llc)
