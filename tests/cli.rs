@@ -44,7 +44,11 @@ fn help_lists_subcommands_and_exit_codes() {
 fn every_counter_is_explained() {
     let help = stdout(&["--help-stats"]);
     for def in stats::STATS {
-        assert!(help.contains(def.group) && help.contains(def.meaning), "{}", def.group);
+        assert!(
+            help.contains(def.group) && help.contains(def.meaning),
+            "{}",
+            def.group
+        );
     }
 }
 
@@ -52,10 +56,18 @@ fn every_counter_is_explained() {
 fn every_tunable_and_switch_is_explained() {
     let help = stdout(&["--help-tunables"]);
     for t in tunables::TUNABLES {
-        assert!(help.contains(t.name) && help.contains(t.meaning), "{}", t.name);
+        assert!(
+            help.contains(t.name) && help.contains(t.meaning),
+            "{}",
+            t.name
+        );
     }
     for f in tunables::FEATURES {
-        assert!(help.contains(f.name) && help.contains(f.meaning), "{}", f.name);
+        assert!(
+            help.contains(f.name) && help.contains(f.meaning),
+            "{}",
+            f.name
+        );
     }
 }
 

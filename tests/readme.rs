@@ -9,7 +9,10 @@ const README: &str = include_str!("../README.md");
 #[test]
 fn the_tunables_table_is_the_code_s() {
     for t in tunables::TUNABLES {
-        let row = format!("| `{}` | {} | {} | {} |", t.name, t.default, t.unit, t.meaning);
+        let row = format!(
+            "| `{}` | {} | {} | {} |",
+            t.name, t.default, t.unit, t.meaning
+        );
         assert!(README.contains(&row), "README lacks: {row}");
     }
 }

@@ -17,12 +17,12 @@ static __always_inline void port_stat(u32 id, u64 n)
 
 static __always_inline u64 port_llc_overload(u32 llc)
 {
-	return llc < MAX_LLCS ? READ_ONCE(llc_state[llc].overload) : 0;
+	return llc < MAX_LLCS ? READ_ONCE(llc_state[port_index(llc, MAX_LLCS)].overload) : 0;
 }
 
 static __always_inline u64 port_node_overload(u32 node)
 {
-	return node < MAX_NODES ? READ_ONCE(node_state[node].overload) : 0;
+	return node < MAX_NODES ? READ_ONCE(node_state[port_index(node, MAX_NODES)].overload) : 0;
 }
 
 static __always_inline u32 port_waiting(s32 cpu)
@@ -41,7 +41,7 @@ static __always_inline bool port_own_work(s32 cpu)
 }
 
 struct pull_req;
-static bool port_pull(const struct pull_req *r, s32 src);
+bool port_pull(const struct pull_req *r port_nonnull, s32 src);
 
 #include "policy/pull.h"
 
@@ -72,7 +72,7 @@ static __always_inline struct pull_req *pull_req_init(s32 cpu)
  * and waited long enough. Mask and migration state are read here, at the move:
  * they may have changed since the task was queued.
  */
-static __noinline bool port_pull(const struct pull_req *r, s32 src)
+port_fn bool port_pull(const struct pull_req *r port_nonnull, s32 src)
 {
 	struct rq *rq = cpu_rq(src);
 	struct task_struct *p;

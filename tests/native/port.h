@@ -80,6 +80,7 @@ static _Thread_local struct host_machine host;
 
 #define port_fn			static
 #define port_trusted
+#define port_nonnull
 #define port_tunable(id)	(host.tunables->v[host_below(id, TUN_NR)])
 #define port_ctz(x)		__builtin_ctzll(x)
 #define port_for(i, n, more)	for (u32 i = 0; i < (u32)(n) && (more); i++)

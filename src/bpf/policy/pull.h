@@ -25,12 +25,15 @@ struct pull_req {
 	u32 pad[5];		/* one cache line each in an array by CPU */
 };
 
-/* The CPU of @llc with most waiting tasks among @bits, or -1. */
-static __noinline s32 pull_busiest(const struct pull_req *r, const struct llc_topo *llc, u64 bits)
+/* The CPU of LLC @llc_id with most waiting tasks among @bits, or -1. */
+port_fn s32 pull_busiest(const struct pull_req *r port_nonnull, u32 llc_id, u64 bits)
 {
+	const struct llc_topo *llc = port_llc(llc_id);
 	u32 best = 0;
 	s32 best_cpu = -1;
 
+	if (!llc)
+		return -1;
 	port_for(i, LLC_CPUS, bits) {
 		s32 cpu = llc->cpus[port_index(port_ctz(bits), LLC_CPUS)];
 		u32 waiting = port_waiting(cpu);
@@ -45,15 +48,11 @@ static __noinline s32 pull_busiest(const struct pull_req *r, const struct llc_to
 }
 
 /* Pull from the busiest CPU of @llc_id among @bits. */
-static __noinline bool pull_from_llc(const struct pull_req *r, u32 llc_id, u64 bits)
+port_fn bool pull_from_llc(const struct pull_req *r port_nonnull, u32 llc_id, u64 bits)
 {
-	const struct llc_topo *llc = port_llc(llc_id);
-
 	bits &= port_llc_overload(llc_id);
-	if (!llc)
-		return false;
 	port_for(i, PULL_SOURCES, bits) {
-		s32 cpu = pull_busiest(r, llc, bits);
+		s32 cpu = pull_busiest(r, llc_id, bits);
 		const struct cpu_topo *t = port_cpu_topo(cpu);
 
 		if (cpu < 0 || !t)
@@ -66,7 +65,7 @@ static __noinline bool pull_from_llc(const struct pull_req *r, u32 llc_id, u64 b
 }
 
 /* Pull from the LLCs @bits of @node_id, beginning at a random one. */
-static __noinline bool pull_from_node(const struct pull_req *r, u32 node_id, u64 bits)
+port_fn bool pull_from_node(const struct pull_req *r port_nonnull, u32 node_id, u64 bits)
 {
 	const struct node_topo *n = port_node(node_id);
 	u32 nr, shift;
@@ -102,11 +101,14 @@ static __always_inline u64 pull_level_bits(const struct cpu_topo *t, u32 level)
 	return 0;
 }
 
-/* Is anything waiting at @level of @t? One load but for SYSTEM. */
-static __noinline bool pull_level_waiting(const struct cpu_topo *t, u32 level)
+/* Is anything waiting at @level of @cpu? One load but for SYSTEM. */
+port_fn bool pull_level_waiting(s32 cpu, u32 level)
 {
+	const struct cpu_topo *t = port_cpu_topo(cpu);
 	const struct node_topo *n;
 
+	if (!t || !t->valid)
+		return false;
 	if (level <= LEVEL_LLC)
 		return port_llc_overload(t->llc) & pull_level_bits(t, level);
 	if (level == LEVEL_NODE)
@@ -121,10 +123,13 @@ static __noinline bool pull_level_waiting(const struct cpu_topo *t, u32 level)
 	return false;
 }
 
-static __noinline bool pull_at_level(const struct pull_req *r, const struct cpu_topo *t, u32 level)
+port_fn bool pull_at_level(const struct pull_req *r port_nonnull, u32 level)
 {
+	const struct cpu_topo *t = port_cpu_topo(r->cpu);
 	const struct node_topo *n;
 
+	if (!t || !t->valid)
+		return false;
 	if (level <= LEVEL_LLC)
 		return pull_from_llc(r, t->llc, pull_level_bits(t, level));
 	if (level == LEVEL_NODE)
@@ -140,9 +145,10 @@ static __noinline bool pull_at_level(const struct pull_req *r, const struct cpu_
 }
 
 /* One level of the new-idle walk: dice, search, what it cost and brought. */
-static __noinline bool newidle_search(struct pull_req *r, const struct cpu_topo *t,
-				      struct cpu_state *cs, u32 level, bool force)
+port_fn bool newidle_search(struct pull_req *r port_nonnull, struct cpu_state *cs port_nonnull,
+			    u32 at_level, u32 force)
 {
+	u32 level = port_level(at_level);
 	u32 worth = 1;
 	u64 start, spent;
 	bool hit;
@@ -158,7 +164,7 @@ static __noinline bool newidle_search(struct pull_req *r, const struct cpu_topo 
 	}
 	if (force)
 		r->hot_ns = 0;
-	hit = pull_at_level(r, t, level);
+	hit = pull_at_level(r, level);
 	spent = port_clock() - start;
 
 	newidle_cost_update(cs, level, spent, start);
@@ -194,7 +200,7 @@ static bool newidle_balance(struct pull_req *r, const struct cpu_topo *t, struct
 		 * Waiting before gate: an idle machine must not count gated
 		 * searches that had nothing to find.
 		 */
-		if (!pull_level_waiting(t, level))
+		if (!pull_level_waiting(r->cpu, level))
 			continue;
 		if (!force && newidle_gated(r->features, cs->avg_idle_ns, cost,
 					    cs->pull_cost_ns[level])) {
@@ -203,7 +209,7 @@ static bool newidle_balance(struct pull_req *r, const struct cpu_topo *t, struct
 			break;
 		}
 		r->hot_ns = cost;
-		if (newidle_search(r, t, cs, level, force))
+		if (newidle_search(r, cs, level, force))
 			return true;
 		if (port_own_work(r->cpu))
 			break;
@@ -229,9 +235,9 @@ static bool busy_balance(struct pull_req *r, const struct cpu_topo *t,
 			continue;
 		r->min_wait_ns = wait_ns << (level > LEVEL_LLC ? level - LEVEL_LLC : 0);
 		r->hot_ns = tun->v[TUN_MIGRATION_COST_SMT + level];
-		if (!pull_level_waiting(t, level))
+		if (!pull_level_waiting(r->cpu, level))
 			continue;
-		if (pull_at_level(r, t, level)) {
+		if (pull_at_level(r, level)) {
 			port_stat(STAT_BUSY_PULLED + level, 1);
 			return true;
 		}

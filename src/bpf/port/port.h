@@ -39,6 +39,7 @@
  */
 #define port_fn		__weak __noinline
 #define port_trusted	__arg_trusted
+#define port_nonnull	__arg_nonnull
 
 /* The policy never looks into it. */
 #define port_task	task_struct
