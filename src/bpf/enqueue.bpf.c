@@ -7,20 +7,39 @@
 #include "queue.bpf.h"
 #include "policy/wake.h"
 
+/* What of its run time the task running on @cpu was charged for; false: never charged. */
+static __always_inline bool curr_charged(struct rq *rq, s32 cpu, u64 *charged_ns)
+{
+	struct task_struct *curr;
+	struct task_ctx *tc = NULL;
+
+	if (bpf_ksym_exists(scx_bpf_cpu_curr)) {
+		curr = scx_bpf_cpu_curr(cpu);
+		tc = curr ? task_ctx_peek(curr) : NULL;
+		if (tc)
+			*charged_ns = tc->charged_ns;
+		return tc;
+	}
+	/* Before 6.18 rq->curr is no pointer the storage accepts; go by its pid. */
+	curr = bpf_task_from_pid(rq->curr->pid);
+	if (!curr)
+		return false;
+	tc = task_ctx_peek(curr);
+	if (tc)
+		*charged_ns = tc->charged_ns;
+	bpf_task_release(curr);
+	return tc;
+}
+
 /* Virtual time of the task running on @rq, its current stretch included. */
 static __always_inline u64 curr_vtime(struct rq *rq, s32 cpu, u64 floor)
 {
-	struct task_struct *curr = __COMPAT_scx_bpf_cpu_curr(cpu);
-	struct task_ctx *tc;
-	u64 vtime = floor, ran;
+	struct task_struct *curr = rq->curr;
+	u64 vtime = floor, ran = rq->clock_task - curr->se.exec_start, charged_ns = 0;
 
-	if (!curr)
-		return floor;
-	ran = rq->clock_task - curr->se.exec_start;
-	tc = task_ctx_peek(curr);
-	if (tc) {
+	if (curr_charged(rq, cpu, &charged_ns)) {
 		vtime = curr->scx.dsq_vtime;
-		ran += curr->se.sum_exec_runtime - tc->charged_ns;
+		ran += curr->se.sum_exec_runtime - charged_ns;
 	}
 	vtime += vtime_scale(ran, curr->scx.weight);
 	return vtime_before(vtime, floor) ? floor : vtime;
