@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 //! The binary's command line where no kernel is needed.
 
+#![allow(clippy::unwrap_used)]
+
 use std::process::Command;
 use std::process::Output;
 
