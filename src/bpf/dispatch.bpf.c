@@ -105,14 +105,20 @@ port_fn bool port_pull(const struct pull_req *r port_nonnull, s32 src)
  * CPU to whatever is dispatched here without looking at virtual times, so
  * weights would have no effect between two tasks if this did not.
  */
-static __always_inline bool prev_goes_on(struct task_struct *prev, u64 head_vtime)
+static __always_inline bool prev_goes_on(struct task_struct *prev, struct cpu_state *cs,
+					 u64 head_vtime)
 {
 	struct task_ctx *tc = task_ctx_peek(prev);
 	u64 vtime;
 
 	if (!tc)
 		return false;
-	vtime = queue_charge(prev, tc);
+	/*
+	 * Clamped like a queued one: its virtual time may date from long before it
+	 * last found an idle CPU, and unclamped it would go on until it caught up.
+	 */
+	vtime = vtime_clamp(queue_charge(prev, tc), cs->vtime_ns, live.v[TUN_SLICE],
+			    prev->scx.weight);
 	scx_bpf_task_set_dsq_vtime(prev, vtime);
 	return vtime_before(vtime, head_vtime);
 }
@@ -128,7 +134,7 @@ static __noinline bool dispatch_own(s32 cpu, struct rq *rq, struct cpu_state *cs
 	if (!head)
 		return false;
 	head_vtime = head->scx.dsq_vtime;
-	if (prev_runs && prev_goes_on(prev, head_vtime)) {
+	if (prev_runs && prev_goes_on(prev, cs, head_vtime)) {
 		queue_advance(cs, scx_bpf_now(), nr, prev->scx.dsq_vtime - slice_ns, slice_ns);
 		scx_bpf_task_set_slice(prev, vtime_slice(slice_ns, live.v[TUN_SLICE_MIN], nr));
 		stat_inc(STAT_KEEP);

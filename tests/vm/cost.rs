@@ -25,7 +25,7 @@ fn a_pipe_round_trip_costs_less_than_under_cosmos() {
     let mut over = vec![];
     for (place, limit) in LIMITS {
         let [fair, sibling] = ["fair", "sibling"]
-            .map(|class| out.number(&format!("{class}.{place}"), "/usecs_per_loop"));
+            .map(|class| out.number(&format!("{class}.{place}"), "/us_per_loop"));
         let ratio = sibling / fair;
         println!("{place:<8} {fair:>7.2} {sibling:>8.2} {ratio:>6.3} {limit:>6.3}");
         if ratio > limit {
