@@ -235,7 +235,7 @@ static __noinline bool dispatch_newidle(s32 cpu, struct cpu_state *cs)
 {
 	const struct cpu_topo *t = port_cpu_topo(cpu);
 	struct pull_req *r = pull_req_init(cpu);
-	bool force = cs->force_pull;
+	u32 force = cs->force_pull;
 
 	if (!t || !t->valid || !r)
 		return false;

@@ -7,7 +7,7 @@
  * Send an idle CPU for a task that waits on @cpu. The CPU searches with the gate
  * open: that the task still waits has shown the expectation wrong.
  */
-static __noinline void send_idle_cpu(s32 cpu, u32 stat)
+static __noinline void send_idle_cpu(s32 cpu, u32 force)
 {
 	struct task_struct *head = __COMPAT_scx_bpf_dsq_peek(cpu);
 	struct place_req r = {
@@ -16,9 +16,14 @@ static __noinline void send_idle_cpu(s32 cpu, u32 stat)
 		.waker = cpu,
 	};
 	struct cpu_state *dst_state;
+	struct rq *rq = cpu_rq(cpu);
 	s32 dst;
 
 	if (!head || head->nr_cpus_allowed == 1)
+		return;
+	/* Nobody would be allowed to take it yet. */
+	if (force < PULL_ANY && rq &&
+	    rq->clock_task - head->se.exec_start < live.v[TUN_MIGRATION_COST_LLC])
 		return;
 	/* It may leave the queue and exit while its mask is looked at. */
 	head = bpf_task_acquire(head);
@@ -31,8 +36,8 @@ static __noinline void send_idle_cpu(s32 cpu, u32 stat)
 		return;
 	dst_state = cpu_state_of(dst);
 	if (dst_state)
-		dst_state->force_pull = 1;
-	stat_inc(stat);
+		dst_state->force_pull = force;
+	stat_inc(STAT_RESCUE);
 	scx_bpf_kick_cpu(dst, 0);
 }
 
@@ -48,7 +53,7 @@ void BPF_STRUCT_OPS(sibling_tick, struct task_struct *p)
 	struct cpu_state *cs = cpu_state_of(cpu);
 
 	if (cs && cs->overloaded)
-		send_idle_cpu(cpu, STAT_RESCUE);
+		send_idle_cpu(cpu, PULL_WAITED);
 }
 
 /*
@@ -62,6 +67,6 @@ void BPF_STRUCT_OPS(sibling_cpu_release, s32 cpu, struct scx_cpu_release_args *a
 
 	stat_inc(STAT_RT_RELEASE);
 	if (cs && cs->overloaded)
-		send_idle_cpu(cpu, STAT_RESCUE);
+		send_idle_cpu(cpu, PULL_ANY);
 	scx_bpf_reenqueue_local();
 }

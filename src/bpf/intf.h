@@ -117,7 +117,7 @@ struct cpu_state {
 	u64 picked_ns;		/* when vtime_ns last moved */
 	u64 next_balance_ns;
 	u32 overloaded;		/* own bit in llc_state.overload is set */
-	u32 force_pull;		/* next new-idle search ignores the gate */
+	u32 force_pull;		/* what the next new-idle search may disregard, see pull.h */
 	u32 preempting;		/* the running task was told to make way */
 	u32 balanced;		/* the last task picked here jumped the queue */
 	u64 pad;

@@ -167,7 +167,7 @@ bool host_wake_wide(u32 waker_flips, u32 wakee_flips, u32 llc_cpus)
 
 /* New-idle and busy balance. */
 
-bool host_newidle(s32 cpu, u32 rnd, bool force, struct cpu_state *cs, const struct tunables *t)
+bool host_newidle(s32 cpu, u32 rnd, u32 force, struct cpu_state *cs, const struct tunables *t)
 {
 	struct pull_req r = { .cpu = cpu, .features = t->v[TUN_FEATURES], .rnd = rnd };
 

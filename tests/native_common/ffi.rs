@@ -92,7 +92,7 @@ unsafe extern "C" {
     pub unsafe fn host_newidle(
         cpu: i32,
         rnd: u32,
-        force: bool,
+        force: u32,
         cs: *mut types::cpu_state,
         tunables: *const types::tunables,
     ) -> bool;

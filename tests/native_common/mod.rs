@@ -308,6 +308,11 @@ impl Machine {
 
     /// `cpu` is about to idle: did it pull something?
     pub fn newidle(&mut self, cpu: u32, rnd: u32, force: bool) -> bool {
+        self.newidle_sent(cpu, rnd, 2 * u32::from(force))
+    }
+
+    /// The same with what it may disregard: 0 nothing, 1 the gate, 2 hotness too.
+    pub fn newidle_sent(&mut self, cpu: u32, rnd: u32, force: u32) -> bool {
         // SAFETY: state and tunables outlive the call.
         unsafe { ffi::host_newidle(cpu as i32, rnd, force, &mut self.state, &self.tunables) }
     }

@@ -102,6 +102,17 @@ fn a_forced_search_passes_the_gate_the_dice_and_hotness() {
 }
 
 #[test]
+fn a_tick_opens_the_gate_only_for_what_waited_longer_than_the_move_costs() {
+    let mut m = five_levels(&[]);
+    m.state.avg_idle_ns = 0;
+    m.waiting(AT[2], 1);
+    m.set(AT[2], Field::SinceRan, COST[2] - 1);
+    assert!(!m.newidle_sent(0, 0, 1));
+    m.set(AT[2], Field::SinceRan, COST[2]);
+    assert!(m.newidle_sent(0, 0, 1));
+}
+
+#[test]
 fn a_forced_search_does_not_move_what_must_not_move() {
     let mut m = five_levels(&["newidle.max_level=3"]);
     m.waiting(AT[2], 1);

@@ -22,6 +22,15 @@
 #define AVG_IDLE_CAP_LEAST_NS	1000000
 
 /*
+ * What a CPU that was sent for a task may disregard: a tick that sees one wait
+ * opens the gate, but a task that ran less than the cost of the move ago still
+ * stays; where a real-time task took the CPU waiting is no choice.
+ */
+#define PULL_GATED	0
+#define PULL_WAITED	1
+#define PULL_ANY	2
+
+/*
  * Twice the dearest migration, as the kernel caps at twice the largest balance
  * cost: one long night must not open the gate for hours of short naps.
  */

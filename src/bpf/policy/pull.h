@@ -162,7 +162,7 @@ port_fn bool newidle_search(struct pull_req *r port_nonnull, struct cpu_state *c
 			return false;
 		}
 	}
-	if (force)
+	if (force >= PULL_ANY)
 		r->hot_ns = 0;
 	hit = pull_at_level(r, level);
 	spent = port_clock() - start;
@@ -176,12 +176,11 @@ port_fn bool newidle_search(struct pull_req *r port_nonnull, struct cpu_state *c
 }
 
 /*
- * A CPU is about to idle: true when something was pulled to it. @force (a tick
- * saw a task wait beside this idle CPU) skips gate, dice and hotness, not the
- * checks of what may move.
+ * A CPU is about to idle: true when something was pulled to it. @force says
+ * what it may disregard, never the checks of what may move.
  */
 static bool newidle_balance(struct pull_req *r, const struct cpu_topo *t, struct cpu_state *cs,
-			    const struct tunables *tun, bool force)
+			    const struct tunables *tun, u32 force)
 {
 	u64 max_level = tun->v[TUN_NEWIDLE_MAX_LEVEL];
 	u64 cost = 0;

@@ -56,7 +56,7 @@ start_sibling() {
 # bad_lines: what the kernel log says about trouble. Coming and going is none,
 # nor is what the kernel says of every scheduler that uses a deprecated call.
 bad_lines() {
-	dmesg | grep -E 'sched_ext:|BUG:|Oops|WARNING:|stall|lockup|hung' |
+	dmesg | grep -E 'sched_ext:|BUG:|Oops|WARNING:| stall|lockup|hung' |
 		grep -vE 'sched_ext: BPF scheduler .* (enabled|disabled \((unregistered from user space|unregistered from the main kernel)\))$' |
 		head -n 5
 }
