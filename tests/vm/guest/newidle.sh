@@ -16,31 +16,48 @@ group=/sys/fs/cgroup/messages
 echo +cpuset >/sys/fs/cgroup/cgroup.subtree_control
 mkdir $group
 
+# until_there N CMD...: until the command prints N lines or more.
+until_there() {
+	want=$1
+	shift
+	tries=200
+	until [ "$("$@" | wc -l)" -ge "$want" ]; do
+		tries=$((tries - 1))
+		[ "$tries" -gt 0 ] || die "the load does not start"
+		sleep 0.01
+	done
+}
+
+sleepers() {
+	grep -lx sib-sleeper /proc/[0-9]*/comm 2>/dev/null
+}
+
 # run NAME SLEEP_US [ARG]...
 run() {
 	name=$1
 	sleep_us=$2
 	shift 2
 	start_sibling "$name" --set wake.max_level=2 --set NO_NEWIDLE_MEASURED_COST "$@"
+	# First and last: without them CPUs expect to idle for long.
+	timeout 60 scx_sibling load sleepers -n 8 --pin 4-7 --run-us 20 --sleep-us "$sleep_us" \
+		--seconds 0.8 --json >"$work/sleepers" &
+	naps=$!
+	until_there 8 sleepers
 	echo 0-3 >$group/cpuset.cpus
 	(
 		echo 0 >$group/cgroup.procs
 		exec timeout 60 scx_sibling load messages --groups 1 --workers 8 --work-us 100 \
-			--seconds 1 --json >"$work/messages"
+			--seconds 0.5 --json >"$work/messages"
 	) &
 	messages=$!
-	tries=100
 	# The load, its message thread, and the workers.
-	until [ "$(wc -l <$group/cgroup.threads)" -ge 10 ]; do
-		tries=$((tries - 1))
-		[ "$tries" -gt 0 ] || die "the message load does not start"
-		sleep 0.01
-	done
+	until_there 10 cat $group/cgroup.threads
 	echo 0-7 >$group/cpuset.cpus
-	measure "$name.sleepers" sleepers -n 8 --pin 4-7 --run-us 20 --sleep-us "$sleep_us" \
-		--seconds 0.6
 	wait "$messages" || die "the message load failed ($?)"
+	alive "$naps" || die "the sleepers ended before the message load"
+	wait "$naps" || die "the sleepers failed ($?)"
 	echo "$name.messages $(cat "$work/messages")"
+	echo "$name.sleepers $(cat "$work/sleepers")"
 	health
 	stop_sibling
 }
@@ -58,5 +75,5 @@ costs() {
 	run dear 900 $(costs 500000 llc)
 	# A nap is 0.03 ms, with the turns that the CPUs take some 0.5 ms.
 	run naps 30 $(costs 5000000 llc node system)
-	run free 30 $(costs 0 smt cluster llc node system)
+	run free 900 $(costs 0 smt cluster llc node system)
 }

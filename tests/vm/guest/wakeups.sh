@@ -10,8 +10,12 @@ run() {
 	name=$1
 	shift
 	start_sibling "$name" "$@"
+	# One half idle and one idle core in each LLC.
+	timeout 60 scx_sibling load hogs -n 2 --pin-each 1,5 --seconds 1 --sample-ms 0 >/dev/null &
+	hogs=$!
 	measure "$name.sleepers" sleepers -n 4 --run-us 40 --sleep-us 300 --seconds 0.3
 	measure "$name.messages" messages --groups 1 --workers 3 --work-us 40 --seconds 0.3
+	wait "$hogs" || die "the hogs failed ($?)"
 	health
 	stop_sibling
 }
