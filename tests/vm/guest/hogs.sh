@@ -6,8 +6,8 @@ set -eu
 . /vmtest/lib.sh
 
 start_sibling sibling
-measure four hogs -n 4 --seconds 1
-measure six hogs -n 6 --seconds 1
+measure four hogs -n 4 --seconds 0.6
+measure six hogs -n 6 --seconds 0.6
 measure nine hogs -n 9 --seconds 3 --sample-ms 0
 measure nice hogs -n 2 --pin 0 --nice 0,5 --seconds 2 --settle-ms 200 --sample-ms 0
 

@@ -11,9 +11,9 @@ hog_cpus() {
 }
 
 start_sibling sibling
-measure twelve hogs -n 12 --seconds 1
+measure twelve hogs -n 12 --seconds 0.6 --settle-ms 300
 
-timeout 60 scx_sibling load hogs -n 12 --seconds 1 --settle-ms 300 --sample-ms 0 --json >"$work/hogs" &
+timeout 60 scx_sibling load hogs -n 12 --seconds 0.8 --settle-ms 300 --sample-ms 0 --json >"$work/hogs" &
 hogs=$!
 tries=200
 while [ "$(hog_cpus | wc -l)" -lt 12 ]; do
@@ -23,7 +23,7 @@ while [ "$(hog_cpus | wc -l)" -lt 12 ]; do
 done
 sleep 0.4
 cpu=$(hog_cpus | head -n 1)
-measure rt rt-hog --cpu "$cpu" --seconds 0.4
+measure rt rt-hog --cpu "$cpu" --seconds 0.3
 wait "$hogs" || die "the hogs failed ($?)"
 echo "beside $(cat "$work/hogs")"
 health
