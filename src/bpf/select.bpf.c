@@ -78,7 +78,9 @@ s32 BPF_STRUCT_OPS(sibling_select_cpu, struct task_struct *p, s32 prev_cpu, u64 
 		.prev = prev_cpu,
 		.waker = bpf_get_smp_processor_id(),
 		.sync = (wake_flags & SCX_WAKE_SYNC) && !(waker->flags & PF_EXITING),
-		.kthread_waker = (waker->flags & PF_KTHREAD) && waker->nr_cpus_allowed == 1,
+		/* The idle task counts as a kthread too: it is who an interrupt finds. */
+		.kthread_waker = (waker->flags & (PF_KTHREAD | PF_IDLE)) == PF_KTHREAD &&
+				 waker->nr_cpus_allowed == 1,
 		.wakee_sched_idle = p->policy == SCHED_IDLE,
 	};
 	struct place_res *res = &place_results[port_index(r.waker, MAX_CPUS)];

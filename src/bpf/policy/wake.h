@@ -70,7 +70,7 @@ static bool place_wake(const struct place_req *r, struct place_res *res)
 		goto claimed;
 
 	if (place_on(r, FEAT_KTHREAD_STACK) && r->kthread_waker && r->waker == r->prev &&
-	    prev_ok && port_nr_running(r->waker) <= 1) {
+	    prev_ok && port_nr_running(r->waker) == 1) {
 		res->cpu = r->waker;
 		res->step = STAT_PLACE_KTHREAD;
 		res->stacked = true;
