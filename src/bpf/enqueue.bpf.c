@@ -166,13 +166,6 @@ static __noinline void enqueue_queue(struct task_struct *p, struct rq *rq, s32 c
 		slice = vtime_slice(slice_ns, live.v[TUN_SLICE_MIN], rq->scx.nr_running);
 	if (p->nr_cpus_allowed > 1)
 		overload_set(cpu, cs);
-	if (p->policy == SCHED_IDLE) {
-		const struct cpu_topo *t = port_cpu_topo(cpu);
-		u32 llc = t ? t->llc : 0;
-
-		if (t && t->valid && llc < MAX_LLCS && !llc_state[llc].sched_idle_seen)
-			llc_state[llc].sched_idle_seen = 1;
-	}
 	stat_inc(STAT_QUEUED);
 	scx_bpf_dsq_insert_vtime(p, cpu, slice, vtime, enq_flags);
 	if ((enq_flags & SCX_ENQ_WAKEUP) && should_preempt(rq, cpu, p, vtime, cs->vtime_ns)) {

@@ -41,6 +41,20 @@ static __noinline void send_idle_cpu(s32 cpu, u32 force)
 	scx_bpf_kick_cpu(dst, 0);
 }
 
+/* Wake-ups look for CPUs with background work only where a tick lately met some. */
+static __noinline void note_sched_idle(s32 cpu)
+{
+	const struct cpu_topo *t = port_cpu_topo(cpu);
+	u64 now = scx_bpf_now();
+	u32 llc;
+
+	if (!t || !t->valid)
+		return;
+	llc = t->llc;
+	if (llc < MAX_LLCS && now - llc_state[llc].sched_idle_seen_ns > SCHED_IDLE_SEEN_NS / 8)
+		llc_state[llc].sched_idle_seen_ns = now;
+}
+
 /*
  * A CPU going idle and a waker queueing a task can miss each other (the idle bit
  * is set after the last look at the hints), and the gate may have kept a CPU
@@ -54,6 +68,8 @@ void BPF_STRUCT_OPS(sibling_tick, struct task_struct *p)
 
 	if (cs && cs->overloaded)
 		send_idle_cpu(cpu, PULL_WAITED);
+	if (p->policy == SCHED_IDLE)
+		note_sched_idle(cpu);
 }
 
 /*

@@ -71,7 +71,7 @@ struct cpu_topo {
 	u8 valid;
 	u8 llc_bit;
 	u8 node_bit;		/* its LLC's place in node_topo.llcs */
-	u8 has_smt;		/* has a sibling thread */
+	u8 has_smt;		/* has a sibling thread, isolated ones too */
 	u64 smt_bits;		/* self included, as in the two below */
 	u64 cluster_bits;
 	u64 llc_bits;
@@ -135,7 +135,7 @@ struct cpu_state {
 /* Overload hints: set by the enqueuer, cleared by the owner; a cache line each. */
 struct llc_state {
 	u64 overload;		/* bit: that CPU has tasks waiting */
-	u64 sched_idle_seen;	/* some task with policy SCHED_IDLE queued here */
+	u64 sched_idle_seen_ns;	/* when a tick last met a SCHED_IDLE task here */
 	u64 pad[6];
 };
 

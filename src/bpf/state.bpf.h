@@ -19,6 +19,8 @@
 #define SCHED_IDLE	5
 #define MAX_RT_PRIO	100
 
+#define SCHED_IDLE_SEEN_NS	1000000000ULL	/* how long a tick's finding is believed */
+
 /* Fixed at load, written by the loader between open and load. */
 extern const volatile u32 nr_cpu_ids;
 extern const volatile u32 nr_cpus_usable;	/* online and not isolated */

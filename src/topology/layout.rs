@@ -180,8 +180,10 @@ fn add_llc(
         entry.cpus[*bit as usize] = *cpu as u16;
         let cpu_entry = &topology.cpus[cpu];
         let core = cpu_entry.smt.intersect(part);
-        let sibling = match core.len() {
-            2 => core
+        // The sibling by hardware: an isolated thread that is busy makes a core no less shared.
+        let threads = &cpu_entry.smt;
+        let sibling = match threads.len() {
+            2 => threads
                 .iter()
                 .find(|other| other != cpu)
                 .map_or(NO_CPU, |other| other as u16),
@@ -193,7 +195,7 @@ fn add_llc(
             valid: 1,
             llc_bit: *bit as u8,
             node_bit: node_bit as u8,
-            has_smt: u8::from(core.len() > 1),
+            has_smt: u8::from(threads.len() > 1),
             smt_bits: mask(&core),
             cluster_bits: mask(&cpu_entry.cluster) | mask(&core),
             llc_bits: mask(part),
@@ -306,7 +308,9 @@ mod tests {
         t.isolated = CpuSet::single(0);
         let layout = build(&t).unwrap();
         assert_eq!(layout.cpus[0].valid, 0);
-        assert_eq!(layout.cpus[4].sibling, NO_CPU);
+        let thread = &layout.cpus[4];
+        assert_eq!(thread.smt_bits.count_ones(), 1);
+        assert_eq!((thread.sibling, thread.has_smt), (0, 1));
         assert_eq!(layout.llcs[0].span.mask[0], 0xfe);
     }
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-//! Steps 9 and 10: beyond the LLC, SCHED_IDLE, and the queue.
+//! From step 8 on: SCHED_IDLE, beyond the LLC, and the queue.
 
 use crate::native_common::Field;
 use crate::native_common::Machine;
@@ -158,6 +158,33 @@ fn an_idle_cpu_is_better_than_one_with_background_work() {
     m.idle(3);
     let p = m.wake(Wake::new(0, 0));
     assert_eq!((p.cpu, p.claimed), (3, true));
+}
+
+#[test]
+fn background_work_of_the_own_llc_makes_way_before_the_llc_is_left() {
+    let m = background(&[2]);
+    m.idle(5);
+    assert_eq!(m.wake(Wake::new(0, 0)).cpu, 2);
+}
+
+#[test]
+fn background_work_where_the_cache_is_makes_way_first() {
+    let m = background(&[1, 2, 3]);
+    assert_eq!(m.wake(Wake::new(2, 2)).cpu, 2);
+}
+
+#[test]
+fn without_idle_cpu_the_own_llc_is_not_searched_under_another_name() {
+    let m = machine(&["NO_IDLE_CPU", "NO_IDLE_SMT", "NO_IDLE_CORE"]);
+    assert_eq!(wake(&m, &[3], 1_000_000_000), QUEUED);
+    assert_eq!(wake(&m, &[3, 5], 1_000_000_000), (5, Stat::STAT_PLACE_NODE));
+}
+
+#[test]
+fn a_whole_core_of_another_node_is_preferred() {
+    let m = machine(&[]);
+    let (cpu, _) = wake(&m, &[8, 10, 11], 1_000_000);
+    assert!([10, 11].contains(&cpu), "{cpu}");
 }
 
 #[test]

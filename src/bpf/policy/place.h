@@ -15,9 +15,10 @@
  *  6. a wholly idle core in the LLC, cluster first  IDLE_CORE
  *  7. an idle sibling of target or prev           IDLE_SMT
  *  8. any idle CPU in the LLC                     IDLE_CPU, budget by AVG_CPU
+ *     or one that runs only SCHED_IDLE work, which counts as idle for others
  *  9. node, then the other nodes by distance, while the expected wait is longer
  *     than the move costs                         WAKE_WIDEN
- * 10. a CPU that runs only SCHED_IDLE work, else queue at the target
+ * 10. queue at the target
  *
  * The idle-core search is where the 2016 rewrite lost half of tbench on four
  * sockets: every wake-up walked the LLC to learn that no core idles. Here the
@@ -152,7 +153,11 @@ port_fn s32 place_claim_word(u64 bits, u32 w, u32 start)
 	return -1;
 }
 
-/* A set of CPUs by number: an LLC's, or with PLACE_NODE added a node's. */
+/*
+ * A set of CPUs by number: an LLC's, or with PLACE_NODE added a node's, out of
+ * which a search leaves the LLC it starts from: that has been searched, or a
+ * switch says not to.
+ */
 #define PLACE_NODE	MAX_LLCS
 
 static __always_inline const struct span *place_span(u32 set)
@@ -176,7 +181,8 @@ static __always_inline const struct span *place_span(u32 set)
 port_fn s32 place_search(const struct port_task *task port_trusted, u32 set, u32 core,
 			 u32 budget, s32 near)
 {
-	const struct span *span = place_span(set);
+	const struct cpu_topo *t = set < PLACE_NODE ? NULL : port_cpu_topo(near);
+	const struct span *span = place_span(set), *own = t && t->valid ? place_span(t->llc) : NULL;
 	u32 start = (u32)near / 64;
 
 	if (!span)
@@ -195,6 +201,8 @@ port_fn s32 place_search(const struct port_task *task port_trusted, u32 set, u32
 		if (w >= CPU_WORDS)
 			break;
 		bits = span->mask[port_index(w, CPU_WORDS)];
+		if (own)
+			bits &= ~own->mask[port_index(w, CPU_WORDS)];
 		if (bits)
 			bits &= port_idle_word(w, core);
 		if (bits)
@@ -295,10 +303,18 @@ static __always_inline s32 place_thread_in_llc(const struct place_req *r, const 
 	return place_search(r->task, t->llc, false, budget, target);
 }
 
+/* An idle CPU of @set, with @cores a whole core first. */
+static __always_inline s32 place_in(const struct port_task *task, u32 set, u32 cores, s32 near)
+{
+	s32 cpu = cores ? place_search(task, set, true, CPU_WORDS, near) : -1;
+
+	return cpu >= 0 ? cpu : place_search(task, set, false, CPU_WORDS, near);
+}
+
 /*
  * Step 9. @wait_ns on the target is taken at its worst, the running task's
  * slice and one least slice for each that waits: an idle CPU left idle because
- * of a hopeful guess is what users notice. @cores: whole cores first.
+ * of a hopeful guess is what users notice. @cores: in each node whole cores first.
  */
 port_fn s32 place_beyond_llc(const struct port_task *task port_trusted, s32 target, u64 wait_ns,
 			     u32 cores)
@@ -306,15 +322,12 @@ port_fn s32 place_beyond_llc(const struct port_task *task port_trusted, s32 targ
 	const struct cpu_topo *ct = port_cpu_topo(target);
 	u64 max_level = port_tunable(TUN_WAKE_MAX_LEVEL);
 	const struct node_topo *n;
-	s32 cpu = -1;
+	s32 cpu;
 
 	if (!ct || !ct->valid || max_level < LEVEL_NODE ||
 	    wait_ns <= port_tunable(TUN_MIGRATION_COST_NODE))
 		return -1;
-	if (cores)
-		cpu = place_search(task, PLACE_NODE + ct->node, true, CPU_WORDS, target);
-	if (cpu < 0)
-		cpu = place_search(task, PLACE_NODE + ct->node, false, CPU_WORDS, target);
+	cpu = place_in(task, PLACE_NODE + ct->node, cores, target);
 	if (cpu >= 0)
 		return cpu;
 	n = port_node(ct->node);
@@ -323,7 +336,7 @@ port_fn s32 place_beyond_llc(const struct port_task *task port_trusted, s32 targ
 	port_for(i, MAX_NODES, i < n->nr_others) {
 		u32 set = PLACE_NODE + n->others[port_index(i, MAX_NODES)];
 
-		cpu = place_search(task, set, false, CPU_WORDS, target);
+		cpu = place_in(task, set, cores, target);
 		if (cpu >= 0)
 			return cpu;
 	}
@@ -402,7 +415,7 @@ static __always_inline s32 place_recent(const struct place_req *r, s32 target, b
 	return -1;
 }
 
-/* Step 10: a CPU nearby that runs only SCHED_IDLE work, or -1. */
+/* A CPU of the target's LLC that runs only SCHED_IDLE work, itself first, or -1. */
 port_fn s32 place_over_sched_idle(const struct port_task *task port_trusted, s32 target)
 {
 	const struct cpu_topo *t = port_cpu_topo(target);
@@ -411,6 +424,8 @@ port_fn s32 place_over_sched_idle(const struct port_task *task port_trusted, s32
 
 	if (!t || !t->valid || !port_sched_idle_seen(t->llc))
 		return -1;
+	if (port_sched_idle_only(target))
+		return target;
 	llc = port_llc(t->llc);
 	if (!llc)
 		return -1;

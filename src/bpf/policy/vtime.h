@@ -5,7 +5,7 @@
  * A task's virtual time advances by its run time divided by its weight, so a
  * queue ordered by it shares the CPU by weight. Each CPU remembers the virtual
  * time of the last task it picked; a task arriving from a sleep or another CPU
- * is put within one weighted slice of that, so that neither a long sleep nor a
+ * is put near that, see vtime_clamp(), so that neither a long sleep nor a
  * change of queue gains or loses more (bounded lag, the fair class's
  * place_entity()). All arithmetic is modulo 2^64; compare with vtime_before().
  */
@@ -28,9 +28,11 @@ static __always_inline u64 vtime_scale(u64 delta_ns, u32 weight)
 }
 
 /*
- * Clamp @vtime to [now - slice, now + slice / weight]. The upper bound must
- * scale with the weight: one slice of a nice-19 task is many slices of virtual
- * time, and cutting that off would hand it a nice-0 share.
+ * Clamp @vtime to [now - slice, now + 2 slices / weight]. The lower bound is what
+ * sleep can save up, the same for every weight. The upper must scale with it:
+ * one slice of a nice-19 task is many slices of virtual time, and cutting that
+ * off would hand it a nice-0 share; two slices, as the debt of the slice just
+ * run comes on top of that of the one before.
  */
 static __always_inline u64 vtime_clamp(u64 vtime, u64 now, u64 slice_ns, u32 weight)
 {

@@ -85,6 +85,13 @@ static bool place_wake(const struct place_req *r, struct place_res *res)
 		if (cpu >= 0)
 			goto claimed;
 	}
+	cpu = r->wakee_sched_idle ? -1 : place_over_sched_idle(r->task, target);
+	if (cpu >= 0) {
+		res->cpu = cpu;
+		res->step = STAT_PLACE_SCHED_IDLE;
+		res->stacked = true;
+		return true;
+	}
 	if (place_on(r, FEAT_WAKE_WIDEN)) {
 		const struct cpu_topo *far;
 
@@ -94,13 +101,6 @@ static bool place_wake(const struct place_req *r, struct place_res *res)
 		res->step = far && far->node == ct->node ? STAT_PLACE_NODE : STAT_PLACE_SYSTEM;
 		if (cpu >= 0)
 			goto claimed;
-	}
-	cpu = r->wakee_sched_idle ? -1 : place_over_sched_idle(r->task, target);
-	if (cpu >= 0) {
-		res->cpu = cpu;
-		res->step = STAT_PLACE_SCHED_IDLE;
-		res->stacked = true;
-		return true;
 	}
 	res->step = STAT_PLACE_QUEUE;
 	return true;

@@ -223,7 +223,9 @@ static __always_inline u64 port_tunable(u32 id)
 
 static __always_inline bool port_sched_idle_seen(u32 llc)
 {
-	return llc < MAX_LLCS && llc_state[llc].sched_idle_seen;
+	u64 seen_ns = llc < MAX_LLCS ? llc_state[llc].sched_idle_seen_ns : 0;
+
+	return seen_ns && scx_bpf_now() - seen_ns < SCHED_IDLE_SEEN_NS;
 }
 
 static __always_inline bool port_sched_idle_only(s32 cpu)
