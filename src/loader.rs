@@ -79,6 +79,9 @@ impl<'obj> Scheduler<'obj> {
         .context("opening the BPF object")?;
         open.struct_ops.sibling_ops_mut().hotplug_seq = hotplug_seq;
         open.struct_ops.sibling_ops_mut().exit_dump_len = options.exit_dump_len;
+        // Comes with the headers, answers a question nobody here asks, and holds a bpf_printk():
+        // loading that makes the kernel record a name at every switch and wake-up until reboot.
+        open.progs.scx_lib_init_probe.set_autoload(false);
         fill_rodata(&mut open, &layout, &machine)?;
         fill_tunables(&mut open, &options.settings)?;
 
@@ -159,7 +162,7 @@ fn fill_rodata(
     let ids = machine.possible.as_ref().unwrap_or(&machine.online);
     let last = ids.iter().last().max(machine.online.iter().last());
     rodata.nr_cpu_ids = last.map_or(1, |cpu| cpu + 1).min(layout_limit());
-    rodata.nr_cpus_usable = layout.usable.len() as u32;
+    rodata.nr_nodes = layout.nodes.len() as u32;
     rodata.cpu_topo[..layout.cpus.len()].copy_from_slice(&layout.cpus);
     rodata.llc_topo[..layout.llcs.len()].copy_from_slice(&layout.llcs);
     rodata.node_topo[..layout.nodes.len()].copy_from_slice(&layout.nodes);

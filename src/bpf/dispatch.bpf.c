@@ -215,17 +215,17 @@ static __always_inline bool balance_fair(s32 cpu, struct cpu_state *cs)
 	return !head || !vtime_before(head->scx.dsq_vtime + live.v[TUN_SLICE] / 4, cs->vtime_ns);
 }
 
-static __noinline bool dispatch_balance(s32 cpu, struct rq *rq, struct cpu_state *cs, u32 waiting)
+static __noinline bool dispatch_balance(s32 cpu, struct rq *rq, struct cpu_state *cs, s32 waiting)
 {
 	const struct cpu_topo *t = port_cpu_topo(cpu);
 	struct pull_req *r;
 
 	if (!t || !t->valid || !feature(live.v[TUN_FEATURES], FEAT_BUSY_BALANCE))
 		return false;
-	if (waiting && !balance_fair(cpu, cs))
+	if (waiting > 0 && !balance_fair(cpu, cs))
 		return false;
 	r = pull_req_init(cpu);
-	if (!r || !busy_balance(r, t, &live, rq->scx.nr_running))
+	if (!busy_balance(r, t, &live, rq->scx.nr_running))
 		return false;
 	cs->balanced = 1;
 	return true;
@@ -234,43 +234,75 @@ static __noinline bool dispatch_balance(s32 cpu, struct rq *rq, struct cpu_state
 static __noinline bool dispatch_newidle(s32 cpu, struct cpu_state *cs)
 {
 	const struct cpu_topo *t = port_cpu_topo(cpu);
-	struct pull_req *r = pull_req_init(cpu);
 	u32 force = cs->force_pull;
+	struct pull_req *r;
 
-	if (!t || !t->valid || !r)
+	if (!feature(live.v[TUN_FEATURES], FEAT_NEWIDLE) || !t || !t->valid)
 		return false;
-	cs->force_pull = 0;
+	r = pull_req_init(cpu);
+	cs->force_pull = PULL_GATED;
 	return newidle_balance(r, t, cs, &live, force);
+}
+
+/*
+ * The CPU is about to idle: fold its last stay into the mean. The idle task's
+ * exec_start moves to now when it leaves the CPU, so the length of the stay is
+ * known without a stamp on the way out, where a waker waits for it.
+ */
+static __always_inline void idle_fold(struct rq *rq, struct cpu_state *cs)
+{
+	u64 since = cs->idle_since_ns, stay;
+
+	if (!since)
+		return;
+	stay = rq->idle->se.exec_start - since;
+	/* Not run since: a spurious wake-up, the stay goes on. */
+	if ((s64)stay <= 0)
+		return;
+	cs->idle_since_ns = 0;
+	cs->avg_idle_ns = avg_idle_update(cs->avg_idle_ns, stay, &live);
+}
+
+static __always_inline void dispatch_idle(s32 cpu, struct rq *rq, struct cpu_state *cs)
+{
+	if (cs->overloaded)
+		overload_clear(cpu, cs);
+	idle_fold(rq, cs);
+	if (overload_anywhere(port_node_of(cpu)) && dispatch_newidle(cpu, cs))
+		return;
+	cs->force_pull = PULL_GATED;
+	if (!cs->idle_since_ns)
+		cs->idle_since_ns = rq->clock_task;
+}
+
+/* Somebody runs or waits here. True when it is decided who is next. */
+static __noinline bool dispatch_busy(s32 cpu, struct rq *rq, struct cpu_state *cs,
+				     struct task_struct *prev)
+{
+	bool prev_runs = prev && (prev->scx.flags & SCX_TASK_QUEUED);
+	s32 waiting = rq->scx.nr_running - prev_runs;
+	bool look = prev_runs && balance_due(cs);
+
+	if (waiting <= 0 && cs->overloaded)
+		overload_clear(cpu, cs);
+	if (look && dispatch_balance(cpu, rq, cs, waiting))
+		return true;
+	if (waiting > 0 && dispatch_own(cpu, rq, cs, prev, prev_runs))
+		return true;
+	if (!prev_runs)
+		return false;
+	dispatch_prev(cpu, prev, look);
+	return true;
 }
 
 void BPF_STRUCT_OPS(sibling_dispatch, s32 cpu, struct task_struct *prev)
 {
-	struct cpu_state *cs = cpu_state_of(cpu);
-	const struct cpu_topo *t = port_cpu_topo(cpu);
+	struct cpu_state *cs = &cpu_state[port_index(cpu, MAX_CPUS)];
 	struct rq *rq = cpu_rq(cpu);
-	bool prev_runs, look;
-	u32 waiting;
 
-	if (!cs || !rq || !t)
+	if (!rq)
 		return;
-	prev_runs = prev && (prev->scx.flags & SCX_TASK_QUEUED);
-	waiting = rq->scx.nr_running - prev_runs;
-	look = prev_runs && balance_due(cs);
-	if (look && dispatch_balance(cpu, rq, cs, waiting))
+	if (rq->scx.nr_running && dispatch_busy(cpu, rq, cs, prev))
 		return;
-	if (waiting && (s32)waiting > 0) {
-		if (dispatch_own(cpu, rq, cs, prev, prev_runs))
-			return;
-	}
-	if (prev_runs) {
-		dispatch_prev(cpu, prev, look);
-		return;
-	}
-	if (cs->overloaded)
-		overload_clear(cpu, cs);
-	if (feature(live.v[TUN_FEATURES], FEAT_NEWIDLE) && dispatch_newidle(cpu, cs))
-		return;
-	/* Not stamped anew on a spurious wake-up: the stay goes on. */
-	if (!cs->idle_since_ns)
-		cs->idle_since_ns = scx_bpf_now();
+	dispatch_idle(cpu, rq, cs);
 }

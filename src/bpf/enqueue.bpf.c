@@ -5,7 +5,7 @@
  * CPU was taken by another class come here to find a new place.
  */
 #include "queue.bpf.h"
-#include "policy/wake.h"
+#include "policy/place.h"
 
 /* What of its run time the task running on @cpu was charged for; false: never charged. */
 static __always_inline bool curr_charged(struct rq *rq, s32 cpu, u64 *charged_ns)
@@ -73,9 +73,10 @@ static __noinline bool should_preempt(struct rq *rq, s32 cpu, struct task_struct
 }
 
 /*
- * A single-CPU task wakes. On an idle CPU it must take the idle bit like any
- * other, or a second wake-up would place on the same CPU. With nobody waiting
- * there is no order to keep: straight behind the running task.
+ * A single-CPU task wakes. It leaves the CPU's idle bit to the kernel: until the
+ * CPU has left idle, others are kept away by nr_running, which counts this task
+ * already. With nobody waiting there is no order to keep: straight behind the
+ * running task.
  */
 static __always_inline bool enqueue_pinned(struct task_struct *p, struct rq *rq, s32 cpu,
 					   u64 enq_flags)
@@ -84,8 +85,6 @@ static __always_inline bool enqueue_pinned(struct task_struct *p, struct rq *rq,
 	u64 slice_ns = live.v[TUN_SLICE];
 
 	if (rq->nr_running <= 1) {
-		if (scx_bpf_test_and_clear_cpu_idle(cpu))
-			idle_end(cpu);
 		stat_inc(STAT_PINNED_IDLE);
 		scx_bpf_dsq_insert(p, SCX_DSQ_LOCAL, slice_ns, enq_flags);
 		return true;
@@ -177,7 +176,7 @@ static __noinline void enqueue_queue(struct task_struct *p, struct rq *rq, s32 c
 
 void BPF_STRUCT_OPS(sibling_enqueue, struct task_struct *p, u64 enq_flags)
 {
-	s32 cpu = scx_bpf_task_cpu(p);
+	s32 cpu = p->thread_info.cpu;
 	struct rq *rq = cpu_rq(cpu);
 
 	if (!rq)

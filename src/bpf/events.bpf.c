@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /* What happens beside the fast path: ticks, and CPUs taken by other classes. */
 #include "queue.bpf.h"
-#include "policy/wake.h"
+#include "policy/place.h"
 
 /*
  * Send an idle CPU for a task that waits on @cpu. The CPU searches with the gate
@@ -41,6 +41,8 @@ static __noinline void send_idle_cpu(s32 cpu, u32 force)
 	scx_bpf_kick_cpu(dst, 0);
 }
 
+#define SYNC_DISBELIEF_NS	100000000ULL	/* what one late waker costs the CPU's others */
+
 /* Wake-ups look for CPUs with background work only where a tick lately met some. */
 static __noinline void note_sched_idle(s32 cpu)
 {
@@ -56,6 +58,22 @@ static __noinline void note_sched_idle(s32 cpu)
 }
 
 /*
+ * What waits in the local DSQ was put there in the belief that @p soon makes
+ * room: a sync waker that works on, or a task bound to the CPU with nobody else
+ * waiting. It no longer holds once @p ran for a least slice.
+ */
+static __noinline void make_way(struct cpu_state *cs, struct task_struct *p)
+{
+	if (p->scx.slice + live.v[TUN_SLICE_MIN] > live.v[TUN_SLICE])
+		return;
+	scx_bpf_task_set_slice(p, 0);
+	if (!cs->sync_stacked)
+		return;
+	stat_inc(STAT_SYNC_LATE);
+	cs->sync_after_ns = scx_bpf_now() + SYNC_DISBELIEF_NS;
+}
+
+/*
  * A CPU going idle and a waker queueing a task can miss each other (the idle bit
  * is set after the last look at the hints), and the gate may have kept a CPU
  * from fetching what then waited longer than expected. Either way no task waits
@@ -66,7 +84,14 @@ void BPF_STRUCT_OPS(sibling_tick, struct task_struct *p)
 	s32 cpu = bpf_get_smp_processor_id();
 	struct cpu_state *cs = cpu_state_of(cpu);
 
-	if (cs && cs->overloaded)
+	struct rq *rq = cpu_rq(cpu);
+
+	if (!cs || !rq)
+		return;
+	if (rq->scx.local_dsq.nr)
+		make_way(cs, p);
+	cs->sync_stacked = 0;
+	if (cs->overloaded)
 		send_idle_cpu(cpu, PULL_WAITED);
 	if (p->policy == SCHED_IDLE)
 		note_sched_idle(cpu);

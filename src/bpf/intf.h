@@ -106,21 +106,23 @@ struct node_topo {
 };
 
 /*
- * One CPU's state. Written under that CPU's rq lock, but for avg_idle and
- * idle_since, which the waker that claimed the CPU folds (the claim is
- * exclusive, so there is one writer at a time).
+ * One CPU's state. Written under that CPU's rq lock or by the wake-ups that run
+ * on it, but for force_pull, a byte of its own.
  */
 struct cpu_state {
-	u64 idle_since_ns;	/* 0: not idle, or the stay is already counted */
+	u64 idle_since_ns;	/* when it last went idle, in rq->clock_task; 0: counted */
 	u64 avg_idle_ns;	/* running mean, weight 1/8 */
 	u64 vtime_ns;		/* virtual time of the last task picked here */
 	u64 picked_ns;		/* when vtime_ns last moved */
 	u64 next_balance_ns;
-	u32 overloaded;		/* own bit in llc_state.overload is set */
-	u32 force_pull;		/* what the next new-idle search may disregard, see pull.h */
-	u32 preempting;		/* the running task was told to make way */
-	u32 balanced;		/* the last task picked here jumped the queue */
-	u64 pad;
+	u64 sync_pair;		/* pids of the last sync wake-up's two, the lower one high */
+	u64 sync_after_ns;	/* the sync hint is not believed here before that */
+	u8 overloaded;		/* own bit in llc_state.overload is set */
+	u8 force_pull;		/* what the next new-idle search may disregard, see pull.h */
+	u8 preempting;		/* the running task was told to make way */
+	u8 balanced;		/* the last task picked here jumped the queue */
+	u8 sync_stacked;	/* a wakee was put behind its waker since the last tick */
+	u8 pad[3];
 	/* Per level; touched by new-idle searches only. */
 	u64 pull_cost_ns[LEVEL_NR];
 	u64 pull_cost_stamp_ns[LEVEL_NR];
@@ -154,7 +156,8 @@ struct place_res {
 	u32 step;		/* enum stat_id of the deciding step */
 	u32 claimed;		/* the idle bit of `cpu` was taken */
 	u32 stacked;		/* goes straight behind the running task */
-	u64 pad[6];
+	u32 core;		/* the claimed CPU's whole core was seen idle */
+	u32 pad[11];
 };
 
 _Static_assert(sizeof(struct cpu_topo) % 8 == 0, "rodata arrays stay aligned");

@@ -68,7 +68,7 @@ static __always_inline void overload_set(s32 cpu, struct cpu_state *cs)
 		__sync_fetch_and_or(&node_state[node].overload, 1ULL << (t->node_bit & 63));
 }
 
-static __always_inline void overload_clear(s32 cpu, struct cpu_state *cs)
+static __noinline __attribute__((unused)) void overload_clear(s32 cpu, struct cpu_state *cs)
 {
 	const struct cpu_topo *t = port_cpu_topo(cpu);
 	u64 bit, node_bit, old;
@@ -90,6 +90,23 @@ static __always_inline void overload_clear(s32 cpu, struct cpu_state *cs)
 	/* Another CPU may have set its bit, seen the node's, and left it to us. */
 	if (READ_ONCE(llc_state[llc].overload))
 		__sync_fetch_and_or(&node_state[node].overload, node_bit);
+}
+
+static __noinline bool overload_elsewhere(void)
+{
+	port_for(i, MAX_NODES, i < nr_nodes) {
+		if (READ_ONCE(node_state[port_index(i, MAX_NODES)].overload))
+			return true;
+	}
+	return false;
+}
+
+/* Does anybody wait anywhere? One load on a machine of one node. */
+static __always_inline bool overload_anywhere(u32 node)
+{
+	if (READ_ONCE(node_state[port_index(node, MAX_NODES)].overload))
+		return true;
+	return nr_nodes > 1 && overload_elsewhere();
 }
 
 #endif

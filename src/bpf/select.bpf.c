@@ -33,17 +33,16 @@ static __noinline void note_move(struct task_struct *p, s32 prev, s32 cpu)
 		stat_inc(STAT_MIGRATE + move_level(a, b));
 }
 
-/* Did the placement land on a wholly idle core, and was there one to land on? */
+/* Did the placement land beside a busy thread, and was there a better core to land on? */
 static __noinline void note_core(const struct place_req *r, s32 cpu)
 {
 	const struct cpu_topo *t = port_cpu_topo(cpu);
 
 	if (!t || !t->valid || !t->has_smt)
 		return;
-	if (t->sibling != NO_CPU ? port_cpu_idle(t->sibling) : port_core_idle(cpu)) {
-		stat_inc(STAT_WAKE_CORE_IDLE);
+	if (t->sibling != NO_CPU ? port_cpu_idle(t->sibling) : port_core_idle(cpu))
 		return;
-	}
+	stat_inc(STAT_WAKE_CORE_SHARED);
 	if (place_any(r->task, t->llc, true))
 		stat_inc(STAT_WAKE_CORE_MISSED);
 }
@@ -55,6 +54,45 @@ static __noinline void note_queued(const struct place_req *r, s32 cpu)
 
 	if (t && t->valid && place_any(r->task, PLACE_NODE + t->node, false))
 		stat_inc(STAT_WAKE_IDLE_MISSED);
+}
+
+/*
+ * Do the two hand one CPU to and fro? The last sync wake-up on this CPU was
+ * theirs too, so neither wakes others in between, and the waker sleeps soon: by
+ * its mean stretch, for pipelines wake their partner and work on, and by the
+ * present one. A pid may be used again; the worst is one tick's wait.
+ */
+static __noinline bool sync_partner(struct task_struct *waker, struct task_struct *p, s32 cpu)
+{
+	struct cpu_state *cs = cpu_state_of(cpu);
+	u64 run_ns = live.v[TUN_WAKE_SYNC_RUN], now, pair;
+	struct rq *rq;
+
+	if (!cs)
+		return false;
+	pair = waker->pid < p->pid ? (u64)waker->pid << 32 | p->pid :
+				     (u64)p->pid << 32 | waker->pid;
+	if (cs->sync_pair != pair) {
+		cs->sync_pair = pair;
+		return false;
+	}
+	if (waker->se.sum_exec_runtime >= run_ns * waker->nvcsw)
+		return false;
+	rq = cpu_rq(cpu);
+	if (!rq)
+		return false;
+	now = scx_bpf_now();
+	/* exec_start is on the task clock, which leaves interrupts out. */
+	return now - rq->clock + rq->clock_task - waker->se.exec_start < run_ns &&
+	       (s64)(now - cs->sync_after_ns) >= 0;
+}
+
+static __always_inline void sync_stacked(s32 cpu)
+{
+	struct cpu_state *cs = cpu_state_of(cpu);
+
+	if (cs)
+		cs->sync_stacked = 1;
 }
 
 static __always_inline s32 select_fork(struct place_req *r, struct task_struct *p)
@@ -81,6 +119,7 @@ s32 BPF_STRUCT_OPS(sibling_select_cpu, struct task_struct *p, s32 prev_cpu, u64 
 		/* The idle task counts as a kthread too: it is who an interrupt finds. */
 		.kthread_waker = (waker->flags & (PF_KTHREAD | PF_IDLE)) == PF_KTHREAD &&
 				 waker->nr_cpus_allowed == 1,
+		.waker_idle = waker->flags & PF_IDLE,
 		.wakee_sched_idle = p->policy == SCHED_IDLE,
 	};
 	struct place_res *res = &place_results[port_index(r.waker, MAX_CPUS)];
@@ -90,14 +129,19 @@ s32 BPF_STRUCT_OPS(sibling_select_cpu, struct task_struct *p, s32 prev_cpu, u64 
 		prev_cpu = select_fork(&r, p);
 		return prev_cpu < 0 ? r.prev : prev_cpu;
 	}
+	if (r.sync)
+		r.sync_partner = sync_partner(waker, p, r.waker);
 	place_wake(&r, res);
 	stat_inc(res->step);
 	if (res->claimed) {
 		scx_bpf_dsq_insert(p, SCX_DSQ_LOCAL, slice_ns, 0);
-		note_core(&r, res->cpu);
+		if (!res->core)
+			note_core(&r, res->cpu);
 	} else if (res->stacked) {
 		scx_bpf_dsq_insert(p, SCX_DSQ_LOCAL, slice_ns,
 				   res->step == STAT_PLACE_SCHED_IDLE ? SCX_ENQ_PREEMPT : 0);
+		if (res->step == STAT_PLACE_SYNC)
+			sync_stacked(r.waker);
 	} else {
 		note_queued(&r, res->cpu);
 	}

@@ -4,7 +4,7 @@
 
 /* Non-zero so that the verifier sees the programs whole without a loader. */
 const volatile u32 nr_cpu_ids = 8;
-const volatile u32 nr_cpus_usable = 8;
+const volatile u32 nr_nodes = 8;
 const volatile struct cpu_topo cpu_topo[MAX_CPUS];
 const volatile struct llc_topo llc_topo[MAX_LLCS];
 const volatile struct node_topo node_topo[MAX_NODES];

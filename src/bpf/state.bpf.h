@@ -23,7 +23,7 @@
 
 /* Fixed at load, written by the loader between open and load. */
 extern const volatile u32 nr_cpu_ids;
-extern const volatile u32 nr_cpus_usable;	/* online and not isolated */
+extern const volatile u32 nr_nodes;
 extern const volatile struct cpu_topo cpu_topo[MAX_CPUS];
 extern const volatile struct llc_topo llc_topo[MAX_LLCS];
 extern const volatile struct node_topo node_topo[MAX_NODES];
@@ -99,27 +99,6 @@ static __always_inline struct task_ctx *task_ctx_peek(struct task_struct *p)
 static __always_inline struct task_ctx *task_ctx_make(struct task_struct *p)
 {
 	return bpf_task_storage_get(&task_ctxs, p, NULL, BPF_LOCAL_STORAGE_GET_F_CREATE);
-}
-
-/*
- * A CPU stops idling: fold the stay into its mean. Called by whoever took the
- * idle bit, so there is no second writer; the stamp is zero when the CPU never
- * reached the end of a new-idle search.
- */
-static __always_inline void idle_end(s32 cpu)
-{
-	struct cpu_state *cs = cpu_state_of(cpu);
-	u64 since;
-
-	if (!cs)
-		return;
-	since = cs->idle_since_ns;
-	if (!since)
-		return;
-	cs->idle_since_ns = 0;
-	/* Stamps of two CPUs may be a little apart; a negative stay is none. */
-	since = scx_bpf_now() - since;
-	cs->avg_idle_ns = avg_idle_update(cs->avg_idle_ns, (s64)since < 0 ? 0 : since, &live);
 }
 
 #endif

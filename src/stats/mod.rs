@@ -110,7 +110,7 @@ mod tests {
         let mut cpus = vec![types::cpu_stats::default(), types::cpu_stats::default()];
         cpus[0].cnt[0] = 3;
         cpus[1].cnt[0] = 4;
-        assert_eq!(sum(&cpus)["place.target"], 7);
+        assert_eq!(sum(&cpus)[&STATS[0].name()], 7);
     }
 
     #[test]

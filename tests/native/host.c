@@ -125,9 +125,10 @@ struct host_wake {
 	s32 prev;
 	s32 waker;
 	u8 sync;
+	u8 sync_partner;
 	u8 kthread_waker;
 	u8 wakee_sched_idle;
-	u8 pad[5];
+	u8 pad[4];
 };
 
 static struct place_req host_place_req(const struct host_wake *w)
@@ -138,6 +139,8 @@ static struct place_req host_place_req(const struct host_wake *w)
 		.prev = w->prev,
 		.waker = w->waker,
 		.sync = w->sync,
+		.sync_partner = w->sync_partner,
+		.waker_idle = port_cpu_idle(w->waker),
 		.kthread_waker = w->kthread_waker,
 		.wakee_sched_idle = w->wakee_sched_idle,
 	};

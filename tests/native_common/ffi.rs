@@ -50,9 +50,10 @@ pub struct HostWake {
     pub prev: i32,
     pub waker: i32,
     pub sync: u8,
+    pub sync_partner: u8,
     pub kthread_waker: u8,
     pub wakee_sched_idle: u8,
-    pub pad: [u8; 5],
+    pub pad: [u8; 4],
 }
 
 /// One pull that was tried.

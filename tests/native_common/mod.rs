@@ -48,6 +48,7 @@ pub struct Wake {
     prev: i32,
     waker: i32,
     sync: bool,
+    partner: bool,
     kthread: bool,
     sched_idle: bool,
     allowed: Option<CpuSet>,
@@ -62,6 +63,7 @@ impl Wake {
             prev,
             waker,
             sync: false,
+            partner: false,
             kthread: false,
             sched_idle: false,
             allowed: None,
@@ -73,6 +75,16 @@ impl Wake {
     /// The waker says it is about to sleep.
     pub fn sync(self) -> Self {
         Wake { sync: true, ..self }
+    }
+
+    /// The two hand one CPU to and fro: sync, and so it was the time before.
+    pub fn partner(self) -> Self {
+        let (sync, partner) = (true, true);
+        Wake {
+            sync,
+            partner,
+            ..self
+        }
     }
 
     /// The waker is a kernel thread bound to its CPU.
@@ -277,9 +289,10 @@ impl Machine {
             prev: wake.prev,
             waker: wake.waker,
             sync: wake.sync.into(),
+            sync_partner: wake.partner.into(),
             kthread_waker: wake.kthread.into(),
             wakee_sched_idle: wake.sched_idle.into(),
-            pad: [0; 5],
+            pad: [0; 4],
         })
     }
 

@@ -97,6 +97,9 @@ impl Case {
         if self.rng.one_in(3) {
             wake = wake.sync();
         }
+        if self.rng.one_in(8) {
+            wake = wake.partner();
+        }
         if self.rng.one_in(6) {
             wake = wake.kthread();
         }
@@ -143,7 +146,8 @@ fn check_always(case: &Case, wake: &Wake, before: &CpuSet, p: Placed) {
 /// Holds with the default switches.
 fn check_default(case: &Case, wake: &Wake, before: &CpuSet, p: Placed) {
     let reach = wake.mask().intersect(&case.machine.layout.usable);
-    if !reach.contains(p.cpu as u32) || p.step == Stat::STAT_PLACE_KTHREAD {
+    let stacked = [Stat::STAT_PLACE_KTHREAD, Stat::STAT_PLACE_SYNC];
+    if !reach.contains(p.cpu as u32) || stacked.contains(&p.step) {
         return;
     }
     let what = format!("{wake:?} with {before} idle: {p:?}");

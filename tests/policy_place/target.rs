@@ -264,3 +264,37 @@ fn a_recent_cpu_that_is_far_forbidden_or_gone_is_not_used() {
         m.idle_only(&[1, 2, 3, 4, 5, 7]);
     }
 }
+
+#[test]
+fn a_partner_that_hands_its_cpu_over_gets_the_wakee_behind_it() {
+    let m = one_llc();
+    m.busy(&[2]);
+    for prev in [0, 2] {
+        let p = m.wake(Wake::new(prev, 2).partner());
+        assert_eq!((p.cpu, p.step), (2, Stat::STAT_PLACE_SYNC));
+        assert!(p.stacked && !p.claimed);
+    }
+}
+
+#[test]
+fn nobody_is_stacked_where_others_run_or_may_not_run() {
+    let m = one_llc();
+    m.busy(&[2]);
+    let p = m.wake(Wake::new(0, 2).partner().allowed(&[0, 1]));
+    assert_eq!((p.cpu, p.claimed), (0, true));
+    m.running(2, 2);
+    assert_eq!(
+        m.wake(Wake::new(4, 2).partner()).step,
+        Stat::STAT_PLACE_PREV
+    );
+}
+
+#[test]
+fn without_sync_a_partner_is_like_any_other() {
+    let m = one_llc().with(&["NO_SYNC"]);
+    m.busy(&[2]);
+    assert_eq!(
+        m.wake(Wake::new(0, 2).partner()).step,
+        Stat::STAT_PLACE_PREV
+    );
+}

@@ -4,13 +4,23 @@
 use crate::machine::Machine;
 use crate::output::Output;
 
+/// Wake-ups dispatched to an idle CPU, stacked behind a running task, and queued. Stacking behind
+/// a kthread or a sync partner is meant, but it is no dispatch to an idle CPU.
+fn placements(out: &Output, run: &str) -> (f64, f64, f64) {
+    let queued = out.count(run, "place.queue");
+    let stacked: f64 = ["kthread", "sync", "sched_idle"]
+        .iter()
+        .map(|reason| out.count(run, &format!("place.{reason}")))
+        .sum();
+    let all = out.total(run, "place.");
+    (all - queued - stacked, stacked, queued)
+}
+
 /// Wake-ups that were not dispatched to an idle CPU though one was allowed, as a fraction.
 #[track_caller]
 fn idle_missed(out: &Output, run: &str) -> f64 {
-    // Stacking behind a kthread is meant, but it is no dispatch to an idle CPU.
-    let missed = out.count(run, "wake.idle_missed") + out.count(run, "place.kthread");
-    let queued = out.count(run, "place.queue");
-    let direct = out.total(run, "place.") - queued - out.count(run, "place.kthread");
+    let (direct, stacked, queued) = placements(out, run);
+    let missed = out.count(run, "wake.idle_missed") + stacked;
     println!("{run}: {direct} direct, {queued} queued, {missed} of all missed an idle CPU");
     assert!(
         direct > 3000.0,
@@ -23,7 +33,7 @@ fn idle_missed(out: &Output, run: &str) -> f64 {
 #[track_caller]
 fn core_missed(out: &Output, run: &str) -> f64 {
     let missed = out.count(run, "wake.core_missed");
-    let whole = out.count(run, "wake.core_idle");
+    let whole = placements(out, run).0 - out.count(run, "wake.core_shared");
     println!("{run}: {whole} on wholly idle cores, {missed} missed one");
     assert!(
         missed + whole > 1000.0,

@@ -4,6 +4,8 @@
  *
  * In order, each step with the feature switch that turns it off:
  *
+ *  0. woken by a partner that hands its CPU over with every wake-up: stack
+ *     behind it, the CPU is as good as idle and the cache warm  SYNC
  *  1. target: the waker's CPU or prev             WA_IDLE WA_WEIGHT WAKE_WIDE SYNC
  *  2. target idle: take it. With IDLE_CORE only if its whole core idles, unless
  *     no core of the LLC does; with PREV_BEFORE_CORE in any case. A hog on the
@@ -44,6 +46,8 @@ struct place_req {
 	s32 prev;
 	s32 waker;		/* CPU the wake-up runs on */
 	bool sync;		/* the waker says it is about to sleep */
+	bool sync_partner;	/* and does so each time it wakes this task, and soon */
+	bool waker_idle;	/* the wake-up comes from an interrupt on an idle CPU */
 	bool kthread_waker;	/* the waker is a per-CPU kthread */
 	bool wakee_sched_idle;	/* SCHED_IDLE does not preempt SCHED_IDLE */
 	bool fork;
@@ -126,6 +130,13 @@ static __always_inline s32 place_target(const struct place_req *r, bool prev_ok)
 	return r->waker;
 }
 
+/* Step 0. */
+static __always_inline bool place_stack(const struct place_req *r, bool prev_ok)
+{
+	return r->sync_partner && place_on(r, FEAT_SYNC) && port_nr_running(r->waker) == 1 &&
+	       (r->waker == r->prev ? prev_ok : place_usable(r->task, r->waker));
+}
+
 /* Claim @cpu if it idles and, with @core, its siblings do too. */
 static __always_inline bool place_try(s32 cpu, bool core)
 {
@@ -146,7 +157,8 @@ port_fn s32 place_claim_word(u64 bits, u32 w, u32 start)
 	port_for(i, PLACE_CLAIMS, bits) {
 		s32 cpu = w * 64 + ((port_ctz(bits) + shift) & 63);
 
-		if (port_claim(cpu))
+		/* The bit may be set still with a single-CPU task just put there. */
+		if (port_cpu_idle(cpu) && port_claim(cpu))
 			return cpu;
 		bits &= bits - 1;
 	}

@@ -10,25 +10,24 @@
 
 /* Steps 5 to 8 with the target's LLC known to have something idle. */
 static __always_inline s32 wake_in_llc(const struct place_req *r, const struct cpu_topo *ct,
-				       s32 target, bool prev_ok, bool whole, u32 *step)
+				       s32 target, bool prev_ok, bool whole, u32 *step, u32 *core)
 {
 	u32 budget = place_budget(r, port_tunable(TUN_WAKE_SCAN_BUDGET), port_avg_idle(target));
 	s32 cpu;
 
-	if (whole) {
+	*core = true;
+	if (place_on(r, FEAT_IDLE_CORE)) {
 		*step = STAT_PLACE_CORE;
 		cpu = place_core_in_llc(r, ct, target, budget);
 		if (cpu >= 0)
 			return cpu;
+	}
+	*core = false;
+	if (whole) {
 		cpu = place_known(r, target, prev_ok, false, step);
 		if (cpu >= 0)
 			return cpu;
 		cpu = place_recent(r, target, false, step);
-		if (cpu >= 0)
-			return cpu;
-	} else if (place_on(r, FEAT_IDLE_CORE)) {
-		*step = STAT_PLACE_CORE;
-		cpu = place_core_in_llc(r, ct, target, budget);
 		if (cpu >= 0)
 			return cpu;
 	}
@@ -47,12 +46,19 @@ static bool place_wake(const struct place_req *r, struct place_res *res)
 	s32 cpu, target;
 
 	res->claimed = res->stacked = false;
+	res->core = whole;
+	if (place_stack(r, prev_ok)) {
+		res->cpu = r->waker;
+		res->step = STAT_PLACE_SYNC;
+		res->stacked = true;
+		return true;
+	}
 	/*
 	 * The common case first: a running waker cannot be an idle target, so
 	 * whatever step 1 would say, an idle prev in its LLC is next in line.
 	 */
 	if (prev_ok && r->waker != r->prev && shares_llc(r->waker, r->prev) &&
-	    !port_cpu_idle(r->waker) && place_try(r->prev, whole)) {
+	    !r->waker_idle && place_try(r->prev, whole)) {
 		res->step = STAT_PLACE_PREV;
 		cpu = r->prev;
 		goto claimed;
@@ -81,10 +87,11 @@ static bool place_wake(const struct place_req *r, struct place_res *res)
 		goto claimed;
 
 	if (place_any(r->task, ct->llc, false)) {
-		cpu = wake_in_llc(r, ct, target, prev_ok, whole, &res->step);
+		cpu = wake_in_llc(r, ct, target, prev_ok, whole, &res->step, &res->core);
 		if (cpu >= 0)
 			goto claimed;
 	}
+	res->core = false;
 	cpu = r->wakee_sched_idle ? -1 : place_over_sched_idle(r->task, target);
 	if (cpu >= 0) {
 		res->cpu = cpu;

@@ -59,6 +59,11 @@ static __always_inline const struct cpu_topo *port_cpu_topo(s32 cpu)
 	return (const struct cpu_topo *)&cpu_topo[i & (MAX_CPUS - 1)];
 }
 
+static __always_inline u32 port_node_of(s32 cpu)
+{
+	return cpu_topo[port_index(cpu, MAX_CPUS)].node;
+}
+
 static __always_inline const struct llc_topo *port_llc(u32 llc)
 {
 	if (llc >= MAX_LLCS)
@@ -104,13 +109,15 @@ static __always_inline u64 port_idle_word(u32 w, bool core)
 
 static __always_inline bool port_allowed(const struct port_task *t, s32 cpu)
 {
-	return (u32)cpu < nr_cpu_ids && bpf_cpumask_test_cpu(cpu, port_to_task(t)->cpus_ptr);
+	/* Unrestricted is the common case and costs one comparison. */
+	return (u32)cpu < nr_cpu_ids &&
+	       (port_to_task(t)->nr_cpus_allowed >= nr_cpu_ids ||
+		bpf_cpumask_test_cpu(cpu, port_to_task(t)->cpus_ptr));
 }
 
 static __always_inline u64 port_allowed_word(const struct port_task *t, u32 w)
 {
-	/* Unrestricted is the common case and costs one comparison. */
-	if (port_to_task(t)->nr_cpus_allowed >= nr_cpus_usable)
+	if (port_to_task(t)->nr_cpus_allowed >= nr_cpu_ids)
 		return ~0ULL;
 	return cpumask_word(port_to_task(t)->cpus_ptr, w);
 }
@@ -143,15 +150,13 @@ static __always_inline bool port_core_idle(s32 cpu)
 	return port_idle_word((u32)cpu / 64, true) >> (cpu & 63) & 1;
 }
 
-/* Take the CPU's idle bit; also counts how long it idled. */
+/* Take the CPU's idle bit. */
 static __always_inline bool port_claim(s32 cpu)
 {
-	if (!scx_bpf_test_and_clear_cpu_idle(cpu)) {
-		stat_inc(STAT_CLAIM_LOST);
-		return false;
-	}
-	idle_end(cpu);
-	return true;
+	if (scx_bpf_test_and_clear_cpu_idle(cpu))
+		return true;
+	stat_inc(STAT_CLAIM_LOST);
+	return false;
 }
 
 static __always_inline u32 port_nr_running(s32 cpu)
