@@ -6,10 +6,10 @@
 mod native_common;
 
 use native_common::ffi::host_vtime_before as before;
-use native_common::ffi::host_vtime_clamp as clamp;
+use native_common::ffi::host_vtime_clamp as clamp_shared;
 use native_common::ffi::host_vtime_preempts as preempts;
 use native_common::ffi::host_vtime_scale as scale;
-use native_common::ffi::host_vtime_slice as slice;
+use native_common::ffi::host_vtime_slice as slice_of;
 use native_common::Rng;
 
 const MS: u64 = 1_000_000;
@@ -36,6 +36,16 @@ fn share<const N: usize>(start: u64, weights: [u32; N]) -> [u64; N] {
         got[next] += MS;
     }
     got
+}
+
+/// On a CPU shared by two.
+fn clamp(vtime: u64, now: u64, slice_ns: u64, weight: u32) -> u64 {
+    clamp_shared(vtime, now, slice_ns, weight, 2)
+}
+
+/// A nice-0 task's.
+fn slice(slice_ns: u64, least_ns: u64, nr_running: u32) -> u64 {
+    slice_of(slice_ns, least_ns, NICE_0, nr_running)
 }
 
 fn ratio(a: u64, b: u64) -> f64 {
@@ -105,7 +115,7 @@ fn a_change_of_queue_costs_no_more_than_what_a_task_may_have_overrun() {
 fn a_light_task_keeps_the_virtual_time_of_the_slice_it_ran() {
     let now = 1_000 * SLICE;
     for weight in [LIGHTEST, 15, NICE_5, NICE_0] {
-        let vtime = now + scale(SLICE, weight);
+        let vtime = now + scale(slice_of(SLICE, 3 * MS, weight, 2), weight);
         assert_eq!(clamp(vtime, now, SLICE, weight), vtime, "weight {weight}");
     }
     // The light one's own bound, not that of nice 0, which would hand it a nice-0 share.
@@ -197,4 +207,24 @@ fn no_granularity_means_any_lead_preempts_but_a_tie_does_not() {
 fn preemption_works_across_the_wrap() {
     assert!(preempts(u64::MAX - 2 * MS, 0, MS));
     assert!(!preempts(0, u64::MAX - 2 * MS, MS));
+}
+
+#[test]
+fn no_debt_outlasts_the_watchdog() {
+    let now = 1000 * SLICE;
+    for nr in [1, 2, 4, 250, 1000] {
+        for weight in [LIGHTEST, NICE_5, NICE_0, HEAVIEST] {
+            let debt = clamp_shared(now + (1 << 50), now, SLICE, weight, nr) - now;
+            // Virtual time moves by the clock divided by the tasks that share it.
+            let wait_ns = debt * u64::from(nr);
+            assert!(wait_ns <= 10_000 * MS, "weight {weight}, {nr}: {wait_ns}");
+        }
+    }
+}
+
+#[test]
+fn a_light_task_runs_shorter_slices() {
+    assert_eq!(slice_of(SLICE, MS, NICE_5, 1), SLICE * 33 / 100);
+    assert_eq!(slice_of(SLICE, 3 * MS, LIGHTEST, 1), 3 * MS);
+    assert_eq!(slice_of(SLICE, 3 * MS, HEAVIEST, 1), SLICE);
 }

@@ -81,7 +81,11 @@ port_fn bool port_pull(const struct pull_req *r port_nonnull, s32 src)
 
 	if (!rq)
 		return false;
-	now = rq->clock_task;
+	/*
+	 * Not its clock_task, which stands still between two ticks under a hog: all
+	 * that was preempted there since would look hot.
+	 */
+	now = scx_bpf_now() - (rq->clock - rq->clock_task);
 	bpf_for_each(scx_dsq, p, src, 0) {
 		u64 since = now - p->se.exec_start;
 
@@ -89,7 +93,7 @@ port_fn bool port_pull(const struct pull_req *r port_nonnull, s32 src)
 			break;
 		if (!bpf_cpumask_test_cpu(r->cpu, p->cpus_ptr) || p->migration_disabled)
 			continue;
-		/* exec_start is when it last ran; the source's clock may lag, not lead. */
+		/* exec_start is when it last ran; two CPUs' clocks may be a little apart. */
 		if ((s64)since >= 0 && pull_too_hot(r->features, since, r->hot_ns))
 			continue;
 		if ((s64)since < (s64)r->min_wait_ns)
@@ -105,20 +109,20 @@ port_fn bool port_pull(const struct pull_req *r port_nonnull, s32 src)
  * CPU to whatever is dispatched here without looking at virtual times, so
  * weights would have no effect between two tasks if this did not.
  */
-static __always_inline bool prev_goes_on(struct task_struct *prev, struct cpu_state *cs,
-					 u64 head_vtime)
+static __always_inline bool prev_goes_on(struct task_struct *prev, s32 cpu, struct cpu_state *cs,
+					 u32 nr, u64 head_vtime)
 {
 	struct task_ctx *tc = task_ctx_peek(prev);
 	u64 vtime;
 
-	if (!tc)
+	if (!tc || !tc->charged_ns)
 		return false;
 	/*
 	 * Clamped like a queued one: its virtual time may date from long before it
 	 * last found an idle CPU, and unclamped it would go on until it caught up.
 	 */
-	vtime = vtime_clamp(queue_charge(prev, tc), cs->vtime_ns, live.v[TUN_SLICE],
-			    prev->scx.weight);
+	vtime = vtime_clamp(queue_vtime(prev, tc, cpu, cs), cs->vtime_ns, live.v[TUN_SLICE],
+			    prev->scx.weight, nr);
 	scx_bpf_task_set_dsq_vtime(prev, vtime);
 	return vtime_before(vtime, head_vtime);
 }
@@ -134,13 +138,13 @@ static __noinline bool dispatch_own(s32 cpu, struct rq *rq, struct cpu_state *cs
 	if (!head)
 		return false;
 	head_vtime = head->scx.dsq_vtime;
-	if (prev_runs && prev_goes_on(prev, cs, head_vtime)) {
-		queue_advance(cs, scx_bpf_now(), nr, prev->scx.dsq_vtime - slice_ns, slice_ns);
-		scx_bpf_task_set_slice(prev, vtime_slice(slice_ns, live.v[TUN_SLICE_MIN], nr));
+	queue_advance(cs, rq, nr);
+	if (prev_runs && prev_goes_on(prev, cpu, cs, nr, head_vtime)) {
+		scx_bpf_task_set_slice(prev, vtime_slice(slice_ns, live.v[TUN_SLICE_MIN],
+							 prev->scx.weight, nr));
 		stat_inc(STAT_KEEP);
 		return true;
 	}
-	queue_advance(cs, scx_bpf_now(), nr, head_vtime, slice_ns);
 	if (!scx_bpf_dsq_move_to_local(cpu, 0))
 		return false;
 	if (nr == 1 && !prev_runs)
@@ -283,6 +287,8 @@ static __noinline bool dispatch_busy(s32 cpu, struct rq *rq, struct cpu_state *c
 	s32 waiting = rq->scx.nr_running - prev_runs;
 	bool look = prev_runs && balance_due(cs);
 
+	if (!prev_runs)
+		cs->preempting = 0;
 	if (waiting <= 0 && cs->overloaded)
 		overload_clear(cpu, cs);
 	if (look && dispatch_balance(cpu, rq, cs, waiting))

@@ -46,43 +46,53 @@ static __always_inline u64 curr_vtime(struct rq *rq, s32 cpu, u64 floor)
 }
 
 /*
- * Should @p, at @vtime, preempt what @rq runs? Asked only once the running task
- * had a granularity's worth of its slice, which spares ping-pong loads, whose
- * waker is about to sleep, the look-ups.
+ * May @p preempt what @rq runs at all? 1 yes, 0 no, -1 virtual time decides. That
+ * is only asked once the running task had a granularity's worth of its slice,
+ * which spares ping-pong loads, whose waker is about to sleep, the look-ups; the
+ * tick asks again.
  */
+static __always_inline s32 may_preempt(struct rq *rq, struct task_struct *p)
+{
+	struct task_struct *curr = rq->curr;
+	u64 slice = live.v[TUN_SLICE], ran = rq->clock_task - curr->se.exec_start;
+
+	if (!feature(live.v[TUN_FEATURES], FEAT_WAKEUP_PREEMPTION))
+		return 0;
+	if (!(curr->scx.flags & SCX_TASK_QUEUED) || curr->prio < MAX_RT_PRIO)
+		return 0;
+	if (curr->policy == SCHED_IDLE && p->policy != SCHED_IDLE)
+		return 1;
+	if (p->policy == SCHED_IDLE || p->policy == SCHED_BATCH)
+		return 0;
+	if (curr->scx.slice < slice)
+		ran += slice - curr->scx.slice;
+	return ran < live.v[TUN_WAKEUP_GRANULARITY] ? 0 : -1;
+}
+
+/* Should @p, at @vtime, preempt what @rq runs? */
 static __noinline bool should_preempt(struct rq *rq, s32 cpu, struct task_struct *p, u64 vtime,
 				      u64 floor)
 {
-	struct task_struct *curr = rq->curr;
-	u64 gran = live.v[TUN_WAKEUP_GRANULARITY], slice = live.v[TUN_SLICE];
-	u64 ran = rq->clock_task - curr->se.exec_start;
+	s32 may = may_preempt(rq, p);
 
-	if (!feature(live.v[TUN_FEATURES], FEAT_WAKEUP_PREEMPTION))
-		return false;
-	if (!(curr->scx.flags & SCX_TASK_QUEUED) || curr->prio < MAX_RT_PRIO)
-		return false;
-	if (curr->policy == SCHED_IDLE && p->policy != SCHED_IDLE)
-		return true;
-	if (p->policy == SCHED_IDLE || p->policy == SCHED_BATCH)
-		return false;
-	if (curr->scx.slice < slice)
-		ran += slice - curr->scx.slice;
-	if (ran < gran)
-		return false;
-	return vtime_preempts(vtime, curr_vtime(rq, cpu, floor), gran);
+	if (may >= 0)
+		return may;
+	return vtime_preempts(vtime, curr_vtime(rq, cpu, floor),
+			      live.v[TUN_WAKEUP_GRANULARITY]);
 }
 
 /*
  * A single-CPU task wakes. It leaves the CPU's idle bit to the kernel: until the
  * CPU has left idle, others are kept away by nr_running, which counts this task
- * already. With nobody waiting there is no order to keep: straight behind the
- * running task.
+ * already. With nobody waiting and no debt there is no order to keep: straight
+ * behind the running task.
  */
 static __always_inline bool enqueue_pinned(struct task_struct *p, struct rq *rq, s32 cpu,
 					   u64 enq_flags)
 {
+	u64 slice_ns = live.v[TUN_SLICE], vtime;
 	struct cpu_state *cs;
-	u64 slice_ns = live.v[TUN_SLICE];
+	struct task_ctx *tc;
 
 	if (rq->nr_running <= 1) {
 		stat_inc(STAT_PINNED_IDLE);
@@ -91,11 +101,20 @@ static __always_inline bool enqueue_pinned(struct task_struct *p, struct rq *rq,
 	}
 	if (queue_waiting(rq) > 1 || rq->scx.local_dsq.nr)
 		return false;
-	cs = cpu_state_of(cpu);
-	if (!cs)
-		return false;
+	cs = &cpu_state[port_index(cpu, MAX_CPUS)];
+	vtime = cs->vtime_ns - slice_ns;
+	/* A task that never queued has neither credit nor debt on record. */
+	tc = task_ctx_peek(p);
+	if (tc) {
+		queue_advance(cs, rq, rq->scx.nr_running - 1);
+		vtime = vtime_clamp(queue_vtime(p, tc, cpu, cs), cs->vtime_ns, slice_ns,
+				    p->scx.weight, rq->scx.nr_running);
+		scx_bpf_task_set_dsq_vtime(p, vtime);
+		if (vtime_before(cs->vtime_ns, vtime))
+			return false;
+	}
 	stat_inc(STAT_PINNED_LONE);
-	if (should_preempt(rq, cpu, p, cs->vtime_ns - slice_ns, cs->vtime_ns)) {
+	if (should_preempt(rq, cpu, p, vtime, cs->vtime_ns)) {
 		stat_inc(STAT_PREEMPT);
 		cs->preempting = 1;
 		enq_flags |= SCX_ENQ_PREEMPT;
@@ -105,19 +124,19 @@ static __always_inline bool enqueue_pinned(struct task_struct *p, struct rq *rq,
 }
 
 /*
- * A runnable task that would have to queue, or must leave its CPU: any idle CPU
- * it may use, a wholly idle core first.
+ * A running task whose slice ended, or one whose CPU was taken: somewhere it need
+ * not wait. One that is alone here moves for a wholly idle core only.
  */
 static __noinline bool enqueue_idle(struct task_struct *p, s32 cpu, u64 enq_flags)
 {
-	struct place_req r = {
-		.task = (const struct port_task *)p,
-		.features = &live.v[TUN_FEATURES],
-		.prev = cpu,
-		.waker = cpu,
-	};
-	s32 dst = place_fork(&r);
+	const struct port_task *task = (const struct port_task *)p;
+	s32 dst;
 
+	if (enq_flags & SCX_ENQ_LAST)
+		dst = place_spread(task, cpu);
+	else
+		dst = place_move(task, cpu, port_wait_ns(cpu),
+				 feature(live.v[TUN_FEATURES], FEAT_IDLE_CORE));
 	if (dst < 0 || dst == cpu)
 		return false;
 	stat_inc(enq_flags & SCX_ENQ_LAST ? STAT_SPREAD : STAT_REQUEUE_IDLE);
@@ -133,36 +152,52 @@ static __noinline bool enqueue_idle(struct task_struct *p, s32 cpu, u64 enq_flag
  */
 static __always_inline bool was_preempted(s32 cpu)
 {
-	struct cpu_state *cs = cpu_state_of(cpu);
+	struct cpu_state *cs = &cpu_state[port_index(cpu, MAX_CPUS)];
+	bool preempted = cs->preempting;
 
-	if (!cs || !cs->preempting)
-		return false;
 	cs->preempting = 0;
-	return true;
+	return preempted;
+}
+
+/*
+ * Bound to its CPU. Before 6.14 tasks with migration disabled come here too; with
+ * p running, one of the count is the BPF prologue's own, on every such kernel.
+ */
+static __always_inline bool is_bound(struct task_struct *p)
+{
+	if (p->nr_cpus_allowed == 1)
+		return true;
+	if (bpf_core_enum_value_exists(enum scx_ops_flags, SCX_OPS_ENQ_MIGRATION_DISABLED))
+		return false;
+	return p->migration_disabled > (p == bpf_get_current_task_btf());
 }
 
 /* Queue @p by virtual time on its CPU. */
 static __noinline void enqueue_queue(struct task_struct *p, struct rq *rq, s32 cpu, u64 enq_flags)
 {
-	struct cpu_state *cs = cpu_state_of(cpu);
+	struct cpu_state *cs = &cpu_state[port_index(cpu, MAX_CPUS)];
 	struct task_ctx *tc = task_ctx_peek(p);
 	u64 slice_ns = live.v[TUN_SLICE];
+	u32 nr = rq->scx.nr_running;
 	u64 vtime, slice = 0;
 
-	if (!cs)
-		return;
-	if (tc) {
-		vtime = vtime_clamp(queue_charge(p, tc), cs->vtime_ns, slice_ns, p->scx.weight);
+	/* So far without the newcomer. */
+	queue_advance(cs, rq, nr - 1);
+	if (tc && tc->charged_ns) {
+		vtime = vtime_clamp(queue_vtime(p, tc, cpu, cs), cs->vtime_ns, slice_ns,
+				    p->scx.weight, nr);
 	} else {
 		/* First time in a queue: no credit, no debt. */
 		vtime = cs->vtime_ns;
 		tc = task_ctx_make(p);
-		if (tc)
+		if (tc) {
 			tc->charged_ns = p->se.sum_exec_runtime;
+			tc->queue_cpu = cpu;
+		}
 	}
 	/* A task thrown out by another class keeps the rest of its slice, never a new one. */
 	if (!(enq_flags & SCX_ENQ_REENQ) || !p->scx.slice)
-		slice = vtime_slice(slice_ns, live.v[TUN_SLICE_MIN], rq->scx.nr_running);
+		slice = vtime_slice(slice_ns, live.v[TUN_SLICE_MIN], p->scx.weight, nr);
 	if (p->nr_cpus_allowed > 1)
 		overload_set(cpu, cs);
 	stat_inc(STAT_QUEUED);
@@ -181,10 +216,10 @@ void BPF_STRUCT_OPS(sibling_enqueue, struct task_struct *p, u64 enq_flags)
 
 	if (!rq)
 		return;
-	if (p->nr_cpus_allowed == 1) {
+	if (is_bound(p)) {
 		if ((enq_flags & SCX_ENQ_WAKEUP) && enqueue_pinned(p, rq, cpu, enq_flags))
 			return;
-	} else if (!(enq_flags & SCX_ENQ_WAKEUP)) {
+	} else if (!(enq_flags & (SCX_ENQ_WAKEUP | SCX_ENQ_CPU_SELECTED))) {
 		if (enq_flags & SCX_ENQ_REENQ)
 			stat_inc(STAT_RT_REQUEUE);
 		if (!was_preempted(cpu) && enqueue_idle(p, cpu, enq_flags))
@@ -193,6 +228,8 @@ void BPF_STRUCT_OPS(sibling_enqueue, struct task_struct *p, u64 enq_flags)
 	if (enq_flags & SCX_ENQ_LAST) {
 		/* Nobody else here and no better place: go on. */
 		scx_bpf_dsq_insert(p, SCX_DSQ_LOCAL, live.v[TUN_SLICE], enq_flags);
+		/* Kernels before 7.3 may have settled on idling by now. */
+		scx_bpf_kick_cpu(cpu, 0);
 		return;
 	}
 	enqueue_queue(p, rq, cpu, enq_flags);

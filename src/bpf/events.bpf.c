@@ -3,40 +3,39 @@
 #include "queue.bpf.h"
 #include "policy/place.h"
 
-/*
- * Send an idle CPU for a task that waits on @cpu. The CPU searches with the gate
- * open: that the task still waits has shown the expectation wrong.
- */
-static __noinline void send_idle_cpu(s32 cpu, u32 force)
-{
-	struct task_struct *head = __COMPAT_scx_bpf_dsq_peek(cpu);
-	struct place_req r = {
-		.features = &live.v[TUN_FEATURES],
-		.prev = cpu,
-		.waker = cpu,
-	};
-	struct cpu_state *dst_state;
-	struct rq *rq = cpu_rq(cpu);
-	s32 dst;
+#define RESCUE_TASKS	4	/* queued tasks one tick looks at */
 
-	if (!head || head->nr_cpus_allowed == 1)
+/*
+ * Send an idle CPU for a task that waits on @cpu, this CPU. It searches with the
+ * gate open: that the task still waits has shown the expectation wrong.
+ */
+static __noinline void send_idle_cpu(s32 cpu, struct rq *rq, u32 force)
+{
+	u64 cores = feature(live.v[TUN_FEATURES], FEAT_IDLE_CORE);
+	struct task_struct *p;
+	s32 dst = -1;
+	u32 seen = 0;
+
+	if (!feature(live.v[TUN_FEATURES], FEAT_NEWIDLE))
 		return;
-	/* Nobody would be allowed to take it yet. */
-	if (force < PULL_ANY && rq &&
-	    rq->clock_task - head->se.exec_start < live.v[TUN_MIGRATION_COST_LLC])
-		return;
-	/* It may leave the queue and exit while its mask is looked at. */
-	head = bpf_task_acquire(head);
-	if (!head)
-		return;
-	r.task = (const struct port_task *)head;
-	dst = place_fork(&r);
-	bpf_task_release(head);
+	bpf_for_each(scx_dsq, p, cpu, 0) {
+		u64 since = rq->clock_task - p->se.exec_start;
+
+		if (seen++ >= RESCUE_TASKS)
+			break;
+		if (p->nr_cpus_allowed == 1)
+			continue;
+		/* Nobody would be allowed to take it yet. */
+		if (force < PULL_ANY && since < live.v[TUN_MIGRATION_COST_LLC])
+			continue;
+		dst = place_move((const struct port_task *)p, cpu,
+				 force < PULL_ANY ? since : ~0ULL, cores);
+		if (dst >= 0)
+			break;
+	}
 	if (dst < 0)
 		return;
-	dst_state = cpu_state_of(dst);
-	if (dst_state)
-		dst_state->force_pull = force;
+	cpu_state[port_index(dst, MAX_CPUS)].force_pull = force;
 	stat_inc(STAT_RESCUE);
 	scx_bpf_kick_cpu(dst, 0);
 }
@@ -74,25 +73,53 @@ static __noinline void make_way(struct cpu_state *cs, struct task_struct *p)
 }
 
 /*
+ * A newcomer that came early in @p's slice, when virtual time was not asked, or
+ * whose lead grew since: it need not wait for the slice's end.
+ */
+static __noinline void preempt_late(s32 cpu, struct rq *rq, struct cpu_state *cs,
+				    struct task_struct *p)
+{
+	struct task_struct *head = __COMPAT_scx_bpf_dsq_peek(cpu);
+	struct task_ctx *tc;
+	u64 vtime, ran;
+
+	if (!head || !feature(live.v[TUN_FEATURES], FEAT_WAKEUP_PREEMPTION))
+		return;
+	tc = task_ctx_peek(p);
+	if (!tc || !tc->charged_ns || tc->queue_cpu != cpu)
+		return;
+	ran = p->se.sum_exec_runtime - tc->charged_ns;
+	if (ran < live.v[TUN_SLICE_MIN])
+		return;
+	vtime = p->scx.dsq_vtime + vtime_scale(ran, p->scx.weight);
+	if (!vtime_preempts(head->scx.dsq_vtime, vtime, live.v[TUN_SLICE] / 2))
+		return;
+	stat_inc(STAT_PREEMPT);
+	cs->preempting = 1;
+	scx_bpf_task_set_slice(p, 0);
+}
+
+/*
  * A CPU going idle and a waker queueing a task can miss each other (the idle bit
  * is set after the last look at the hints), and the gate may have kept a CPU
- * from fetching what then waited longer than expected. Either way no task waits
- * beside an idle CPU for longer than a tick. One load when nobody waits.
+ * from fetching what then waited longer than expected. Either way no task that
+ * may move waits beside an idle CPU for longer than a tick.
  */
 void BPF_STRUCT_OPS(sibling_tick, struct task_struct *p)
 {
 	s32 cpu = bpf_get_smp_processor_id();
-	struct cpu_state *cs = cpu_state_of(cpu);
-
+	struct cpu_state *cs = &cpu_state[port_index(cpu, MAX_CPUS)];
 	struct rq *rq = cpu_rq(cpu);
 
-	if (!cs || !rq)
+	if (!rq)
 		return;
 	if (rq->scx.local_dsq.nr)
 		make_way(cs, p);
 	cs->sync_stacked = 0;
 	if (cs->overloaded)
-		send_idle_cpu(cpu, PULL_WAITED);
+		send_idle_cpu(cpu, rq, PULL_WAITED);
+	if (rq->scx.nr_running > 1)
+		preempt_late(cpu, rq, cs, p);
 	if (p->policy == SCHED_IDLE)
 		note_sched_idle(cpu);
 }
@@ -104,10 +131,10 @@ void BPF_STRUCT_OPS(sibling_tick, struct task_struct *p)
  */
 void BPF_STRUCT_OPS(sibling_cpu_release, s32 cpu, struct scx_cpu_release_args *args)
 {
-	struct cpu_state *cs = cpu_state_of(cpu);
+	struct rq *rq = cpu_rq(cpu);
 
 	stat_inc(STAT_RT_RELEASE);
-	if (cs && cs->overloaded)
-		send_idle_cpu(cpu, PULL_ANY);
+	if (rq && cpu_state[port_index(cpu, MAX_CPUS)].overloaded)
+		send_idle_cpu(cpu, rq, PULL_ANY);
 	scx_bpf_reenqueue_local();
 }

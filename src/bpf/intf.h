@@ -107,7 +107,7 @@ struct node_topo {
 
 /*
  * One CPU's state. Written under that CPU's rq lock or by the wake-ups that run
- * on it, but for force_pull, a byte of its own.
+ * on it, but for force_pull, a byte of its own that any CPU's tick may write.
  */
 struct cpu_state {
 	u64 idle_since_ns;	/* when it last went idle, in rq->clock_task; 0: counted */

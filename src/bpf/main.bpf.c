@@ -24,6 +24,7 @@ s32 BPF_STRUCT_OPS_SLEEPABLE(sibling_init)
 
 		if (!cs)
 			break;
+		cs->avg_idle_ns = AVG_IDLE_CAP_LEAST_NS;
 		for (u32 i = 0; i < LEVEL_NR; i++)
 			cs->dice_ratio[i] = NEWIDLE_RATIO_START;
 		ret = scx_bpf_create_dsq(cpu, -1);
@@ -49,5 +50,5 @@ SCX_OPS_DEFINE(sibling_ops,
 	       .init		= (void *)sibling_init,
 	       .exit		= (void *)sibling_exit,
 	       .flags		= SCX_OPS_ENQ_LAST,
-	       .timeout_ms	= 10000,
+	       .timeout_ms	= 30000,
 	       .name		= "sibling");

@@ -20,33 +20,38 @@ static __always_inline u32 queue_waiting(struct rq *rq)
 	return nr > seen ? nr - seen : 0;
 }
 
-/* Charge @p what it ran since it was last charged; returns its virtual time. */
-static __always_inline u64 queue_charge(struct task_struct *p, struct task_ctx *tc)
+/*
+ * The CPU's virtual time moves with the clock, divided among the @nr_running
+ * who share it. Were it moved by picks alone, a stream of new or short tasks
+ * placed behind it would keep it standing and starve whoever is ahead.
+ */
+static __always_inline void queue_advance(struct cpu_state *cs, struct rq *rq, u32 nr_running)
+{
+	u64 now_ns = rq->clock, delta = now_ns - cs->picked_ns;
+
+	cs->picked_ns = now_ns;
+	if ((s64)delta > 0)
+		cs->vtime_ns += nr_running > 1 ? delta / nr_running : delta;
+}
+
+/*
+ * The virtual time of @p on @cpu, what it ran since it was last charged
+ * included. CPUs' virtual times are unrelated: coming from another CPU, it
+ * stands to this one's as it stood to that one's.
+ */
+static __always_inline u64 queue_vtime(struct task_struct *p, struct task_ctx *tc, s32 cpu,
+				       struct cpu_state *cs)
 {
 	u64 ran = p->se.sum_exec_runtime, vtime = p->scx.dsq_vtime;
 
 	vtime += vtime_scale(ran - tc->charged_ns, p->scx.weight);
 	tc->charged_ns = ran;
+	if (tc->queue_cpu != cpu) {
+		vtime += cs->vtime_ns -
+			 cpu_state[port_index(tc->queue_cpu, MAX_CPUS)].vtime_ns;
+		tc->queue_cpu = cpu;
+	}
 	return vtime;
-}
-
-/*
- * The CPU's virtual time moves with the clock, divided among those who share
- * it, and at least to the task just picked. Were it moved by picks alone, a
- * stream of new or short tasks placed behind it would keep it standing and
- * starve whoever is ahead.
- */
-static __always_inline void queue_advance(struct cpu_state *cs, u64 now_ns, u32 nr_running,
-					  u64 picked_vtime, u64 slice_ns)
-{
-	u64 delta = now_ns - cs->picked_ns;
-
-	if (delta > slice_ns)
-		delta = slice_ns;
-	cs->picked_ns = now_ns;
-	cs->vtime_ns += delta / (nr_running ? nr_running : 1);
-	if (vtime_before(cs->vtime_ns, picked_vtime))
-		cs->vtime_ns = picked_vtime;
 }
 
 /* Own bit of the overload hints, see llc_state. */

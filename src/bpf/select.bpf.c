@@ -25,7 +25,7 @@ static __always_inline u32 move_level(const struct cpu_topo *a, const struct cpu
 static __noinline void note_move(struct task_struct *p, s32 prev, s32 cpu)
 {
 	const struct cpu_topo *a = port_cpu_topo(prev), *b = port_cpu_topo(cpu);
-	struct task_ctx *tc = task_ctx_peek(p);
+	struct task_ctx *tc = task_ctx_make(p);
 
 	if (tc)
 		tc->recent_cpu = prev + 1;

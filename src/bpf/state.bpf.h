@@ -38,10 +38,12 @@ extern struct node_state node_state[MAX_NODES];
 /* Made when a task first has to queue: tasks that always find an idle CPU have none. */
 struct task_ctx {
 	u64 charged_ns;		/* se.sum_exec_runtime already in the virtual time */
+	u32 queue_cpu;		/* whose virtual time it is */
 	u32 recent_cpu;		/* CPU before the previous one, plus one; 0: none */
 	s32 last_wakee;		/* pid, for wake_wide() */
 	u32 wakee_flips;	/* changes of wakee */
 	u32 wakee_flip_second;	/* in which the flips were last halved */
+	u32 pad;
 };
 
 struct task_ctx_map {

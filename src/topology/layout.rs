@@ -45,7 +45,7 @@ pub struct Layout {
     pub llcs: Vec<types::llc_topo>,
     /// By dense node number. A node of more than 64 LLCs is several entries.
     pub nodes: Vec<types::node_topo>,
-    /// CPUs scheduled on: online and neither isolated nor tickless.
+    /// CPUs scheduled on: online and not isolated.
     pub usable: CpuSet,
 }
 
@@ -100,10 +100,7 @@ fn limit(what: &'static str, found: usize, limit: usize) -> Result<(), LayoutErr
 /// Online CPUs that unpinned tasks may be placed on. A machine whose every CPU
 /// is isolated is scheduled as if none were: tasks must run somewhere.
 fn usable(topology: &Topology) -> CpuSet {
-    let usable = topology
-        .online
-        .minus(&topology.isolated)
-        .minus(&topology.nohz_full);
+    let usable = topology.online.minus(&topology.isolated);
     if usable.is_empty() {
         topology.online.clone()
     } else {

@@ -146,13 +146,13 @@ static struct place_req host_place_req(const struct host_wake *w)
 	};
 }
 
-bool host_place_wake(const struct host_wake *w, const struct tunables *t, struct place_res *res)
+void host_place_wake(const struct host_wake *w, const struct tunables *t, struct place_res *res)
 {
 	struct place_req r = host_place_req(w);
 
 	host.global[HOST_WAKER] = w->waker;
 	host.tunables = t;
-	return place_wake(&r, res);
+	place_wake(&r, res);
 }
 
 s32 host_place_fork(const struct host_wake *w, const struct tunables *t)
@@ -161,6 +161,18 @@ s32 host_place_fork(const struct host_wake *w, const struct tunables *t)
 
 	host.tunables = t;
 	return place_fork(&r);
+}
+
+s32 host_place_move(const struct host_wake *w, u64 wait_ns, bool cores, const struct tunables *t)
+{
+	host.tunables = t;
+	return place_move(w->task, w->prev, wait_ns, cores);
+}
+
+s32 host_place_spread(const struct host_wake *w, const struct tunables *t)
+{
+	host.tunables = t;
+	return place_spread(w->task, w->prev);
 }
 
 bool host_wake_wide(u32 waker_flips, u32 wakee_flips, u32 llc_cpus)
@@ -226,14 +238,14 @@ u64 host_vtime_scale(u64 delta_ns, u32 weight)
 	return vtime_scale(delta_ns, weight);
 }
 
-u64 host_vtime_clamp(u64 vtime, u64 now, u64 slice_ns, u32 weight)
+u64 host_vtime_clamp(u64 vtime, u64 now, u64 slice_ns, u32 weight, u32 nr_running)
 {
-	return vtime_clamp(vtime, now, slice_ns, weight);
+	return vtime_clamp(vtime, now, slice_ns, weight, nr_running);
 }
 
-u64 host_vtime_slice(u64 slice_ns, u64 slice_min_ns, u32 nr_running)
+u64 host_vtime_slice(u64 slice_ns, u64 slice_min_ns, u32 weight, u32 nr_running)
 {
-	return vtime_slice(slice_ns, slice_min_ns, nr_running);
+	return vtime_slice(slice_ns, slice_min_ns, weight, nr_running);
 }
 
 bool host_vtime_preempts(u64 wakee, u64 curr, u64 granularity_ns)

@@ -208,6 +208,16 @@ static bool port_claim(s32 cpu)
 	return was_idle;
 }
 
+static bool port_claim(s32 cpu);
+
+static s32 port_claim_any(const struct port_task *t)
+{
+	for (u32 cpu = 0; cpu < MAX_CPUS; cpu++)
+		if (host_bit(t->allowed, cpu) && host_bit(host.idle, cpu) && port_claim(cpu))
+			return cpu;
+	return -1;
+}
+
 static u64 port_avg_idle(s32 cpu)
 {
 	return host_cpu(cpu)[HOST_AVG_IDLE];

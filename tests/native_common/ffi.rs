@@ -88,8 +88,16 @@ unsafe extern "C" {
         wake: *const HostWake,
         tunables: *const types::tunables,
         res: *mut types::place_res,
-    ) -> bool;
+    );
     pub unsafe fn host_place_fork(wake: *const HostWake, tunables: *const types::tunables) -> i32;
+    pub unsafe fn host_place_move(
+        wake: *const HostWake,
+        wait_ns: u64,
+        cores: bool,
+        tunables: *const types::tunables,
+    ) -> i32;
+    pub unsafe fn host_place_spread(wake: *const HostWake, tunables: *const types::tunables)
+        -> i32;
     pub unsafe fn host_newidle(
         cpu: i32,
         rnd: u32,
@@ -123,7 +131,18 @@ unsafe extern "C" {
     pub safe fn host_wake_wide(waker_flips: u32, wakee_flips: u32, llc_cpus: u32) -> bool;
     pub safe fn host_vtime_before(a: u64, b: u64) -> bool;
     pub safe fn host_vtime_scale(delta_ns: u64, weight: u32) -> u64;
-    pub safe fn host_vtime_clamp(vtime: u64, now: u64, slice_ns: u64, weight: u32) -> u64;
-    pub safe fn host_vtime_slice(slice_ns: u64, slice_min_ns: u64, nr_running: u32) -> u64;
+    pub safe fn host_vtime_clamp(
+        vtime: u64,
+        now: u64,
+        slice_ns: u64,
+        weight: u32,
+        nr_running: u32,
+    ) -> u64;
+    pub safe fn host_vtime_slice(
+        slice_ns: u64,
+        slice_min_ns: u64,
+        weight: u32,
+        nr_running: u32,
+    ) -> u64;
     pub safe fn host_vtime_preempts(wakee: u64, curr: u64, granularity_ns: u64) -> bool;
 }

@@ -319,6 +319,22 @@ impl Machine {
         })
     }
 
+    /// A new place for a runnable task of `prev` that would wait for `wait_ns` there.
+    pub fn relocate(&self, prev: i32, wait_ns: u64) -> i32 {
+        // SAFETY: both outlive the call.
+        self.ask(&Wake::new(prev, prev), |w| unsafe {
+            ffi::host_place_move(w, wait_ns, true, &self.tunables)
+        })
+    }
+
+    /// A wholly idle core for a running task of `prev`.
+    pub fn spread(&self, prev: i32) -> i32 {
+        // SAFETY: both outlive the call.
+        self.ask(&Wake::new(prev, prev), |w| unsafe {
+            ffi::host_place_spread(w, &self.tunables)
+        })
+    }
+
     /// `cpu` is about to idle: did it pull something?
     pub fn newidle(&mut self, cpu: u32, rnd: u32, force: bool) -> bool {
         self.newidle_sent(cpu, rnd, 2 * u32::from(force))

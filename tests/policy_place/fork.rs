@@ -102,3 +102,30 @@ fn children_of_eight_nodes_find_every_core() {
     cpus.sort_unstable();
     assert_eq!(cpus, (1..64).collect::<Vec<i32>>());
 }
+
+#[test]
+fn a_runnable_task_takes_a_thread_of_its_llc_before_a_core_elsewhere() {
+    let m = machine(&[]);
+    m.idle_only(&[3, 4, 5, 8, 9]);
+    assert_eq!(m.relocate(0, 1_000_000_000), 3);
+}
+
+#[test]
+fn a_runnable_task_leaves_its_llc_only_if_the_wait_costs_more() {
+    let m = machine(&[]);
+    m.idle_only(&[5, 8, 9]);
+    assert_eq!(m.relocate(0, 250_000), -1);
+    assert_eq!(m.relocate(0, 250_001), 5);
+    m.idle_only(&[8, 9]);
+    assert_eq!(m.relocate(0, 500_000), -1);
+    assert!(m.relocate(0, 500_001) >= 8);
+}
+
+#[test]
+fn a_task_alone_on_its_cpu_moves_for_a_whole_core_of_its_node_only() {
+    let m = machine(&[]);
+    m.idle_only(&[3, 5, 8, 9]);
+    assert_eq!(m.spread(0), -1);
+    m.idle_only(&[3, 4, 5, 8, 9]);
+    assert!([4, 5].contains(&m.spread(0)));
+}

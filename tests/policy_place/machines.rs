@@ -120,6 +120,14 @@ fn isolated_cpus_are_left_to_those_bound_to_them() {
 }
 
 #[test]
+fn two_tasks_bound_to_isolated_cpus_do_not_share_one() {
+    let m = Machine::new(&Shape::new(1, 1, 4, 2).isolated(&[4, 5]));
+    let [a, b, c] = [(); 3].map(|()| m.wake(Wake::new(4, 0).allowed(&[4, 5])));
+    assert!(a.claimed && b.claimed && a.cpu != b.cpu, "{a:?} {b:?}");
+    assert_eq!((c.cpu, c.claimed), (4, false), "queue where its cache is");
+}
+
+#[test]
 fn an_unbound_task_comes_off_an_isolated_cpu_when_woken() {
     let m = Machine::new(&Shape::new(1, 1, 4, 2).isolated(&[6, 7]));
     m.busy(&[0]);

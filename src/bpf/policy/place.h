@@ -92,9 +92,9 @@ static __always_inline bool place_wake_affine(const struct place_req *r)
 /*
  * A CPU for a task that may use neither prev nor the waker's: one that is
  * scheduled on, as the mask holds offline and isolated CPUs too; failing that
- * any, for a task bound to isolated ones.
+ * prev, for a task bound to isolated ones.
  */
-port_fn s32 place_anywhere(const struct port_task *task port_trusted)
+port_fn s32 place_anywhere(const struct port_task *task port_trusted, s32 prev)
 {
 	const struct node_topo *first = port_node(0);
 
@@ -113,7 +113,7 @@ port_fn s32 place_anywhere(const struct port_task *task port_trusted)
 				return w * 64 + port_ctz(bits);
 		}
 	}
-	return port_any_allowed(task);
+	return port_allowed(task, prev) ? prev : port_any_allowed(task);
 }
 
 /* Step 1, wake_affine(): the target is @r->waker or @r->prev. */
@@ -122,7 +122,7 @@ static __always_inline s32 place_target(const struct place_req *r, bool prev_ok)
 	bool waker_ok = r->waker == r->prev ? prev_ok : place_usable(r->task, r->waker);
 
 	if (!prev_ok)
-		return waker_ok ? r->waker : place_anywhere(r->task);
+		return waker_ok ? r->waker : place_anywhere(r->task, r->prev);
 	if (!waker_ok || r->waker == r->prev || !place_wake_affine(r))
 		return r->prev;
 	if (place_on(r, FEAT_WAKE_WIDE) && port_wake_wide(r->task))
@@ -267,7 +267,7 @@ port_fn s32 place_near(const struct port_task *task port_trusted, u32 llc_id, u6
 /*
  * Words one LLC search may look at. AVG_CPU is the 2016 idea (SIS_AVG_CPU, then
  * SIS_PROP and SIS_UTIL): a CPU that never idles long gains nothing from a wide
- * search. A word costs about 50 ns, so even 50 us of idleness pay for all 16.
+ * search. Idling for half a microsecond pays for a word, for eight for all 16.
  */
 static __always_inline u32 place_budget(const struct place_req *r, u32 scan_budget,
 					u64 avg_idle_ns)
@@ -380,6 +380,35 @@ port_fn s32 place_widening(const struct port_task *task port_trusted, s32 prev, 
 			return cpu;
 	}
 	return -1;
+}
+
+/*
+ * A runnable task that need not wait where it is, as long as the wait is worth
+ * the move: its own LLC first, a whole core before a thread.
+ */
+port_fn s32 place_move(const struct port_task *task port_trusted, s32 prev, u64 wait_ns, u32 cores)
+{
+	const struct cpu_topo *ct = port_cpu_topo(prev);
+	s32 cpu;
+
+	if (!ct || !ct->valid)
+		return -1;
+	cpu = place_in(task, ct->llc, cores, prev);
+	return cpu >= 0 ? cpu : place_beyond_llc(task, prev, wait_ns, cores);
+}
+
+/* A wholly idle core in the node for a task that shares its own. */
+port_fn s32 place_spread(const struct port_task *task port_trusted, s32 prev)
+{
+	const struct cpu_topo *ct = port_cpu_topo(prev);
+	s32 cpu;
+
+	if (!ct || !ct->valid)
+		return -1;
+	cpu = place_search(task, ct->llc, true, CPU_WORDS, prev);
+	if (cpu >= 0 || port_tunable(TUN_WAKE_MAX_LEVEL) < LEVEL_NODE)
+		return cpu;
+	return place_search(task, PLACE_NODE + ct->node, true, CPU_WORDS, prev);
 }
 
 /*

@@ -19,7 +19,7 @@ struct pull_req {
 	s32 cpu;
 	u64 features;
 	u64 hot_ns;		/* tasks that ran less than this ago stay */
-	u64 min_wait_ns;	/* and so do those that wait less than this */
+	u64 min_wait_ns;	/* and so do those that last ran less than this ago */
 	u32 min_running;	/* look only at CPUs with so many runnable tasks */
 	u32 rnd;
 	u32 pad[5];		/* one cache line each in an array by CPU */
@@ -218,8 +218,9 @@ static bool newidle_balance(struct pull_req *r, const struct cpu_topo *t, struct
 
 /*
  * A busy CPU with @self runnable tasks evens out: with N+1 hogs on N CPUs the
- * extra one must go round. The task that waited longest moves, from a CPU that
- * is busier by balance.imbalance_pct; farther levels ask for a longer wait.
+ * extra one must go round. The first in line that has not run for a while moves,
+ * from a CPU that is busier by balance.imbalance_pct; farther levels ask for
+ * longer.
  */
 static bool busy_balance(struct pull_req *r, const struct cpu_topo *t,
 			 const struct tunables *tun, u32 self)

@@ -12,7 +12,8 @@
 #ifndef __SIBLING_POLICY_VTIME_H
 #define __SIBLING_POLICY_VTIME_H
 
-#define WEIGHT_NICE_0 100	/* p->scx.weight of a nice-0 task */
+#define WEIGHT_NICE_0		100		/* p->scx.weight of a nice-0 task */
+#define VTIME_WAIT_MAX_NS	2000000000ULL	/* far below the watchdog's time-out */
 
 static __always_inline bool vtime_before(u64 a, u64 b)
 {
@@ -33,11 +34,18 @@ static __always_inline u64 vtime_scale(u64 delta_ns, u32 weight)
  * one slice of a nice-19 task is many slices of virtual time, and cutting that
  * off would hand it a nice-0 share; two slices, as the debt of the slice just
  * run comes on top of that of the one before.
+ *
+ * No debt is worth more than VTIME_WAIT_MAX_NS of waiting, though: virtual time
+ * moves by the clock divided by @nr_running, and a debt it cannot catch up with
+ * before the watchdog fires would get the scheduler thrown out.
  */
-static __always_inline u64 vtime_clamp(u64 vtime, u64 now, u64 slice_ns, u32 weight)
+static __always_inline u64 vtime_clamp(u64 vtime, u64 now, u64 slice_ns, u32 weight,
+				       u32 nr_running)
 {
+	u64 most = VTIME_WAIT_MAX_NS / (nr_running ? nr_running : 1);
+	u64 debt = 2 * vtime_scale(slice_ns, weight);
 	u64 lo = now - slice_ns;
-	u64 hi = now + 2 * vtime_scale(slice_ns, weight);
+	u64 hi = now + (debt < most ? debt : most);
 
 	if (vtime_before(vtime, lo))
 		return lo;
@@ -46,11 +54,17 @@ static __always_inline u64 vtime_clamp(u64 vtime, u64 now, u64 slice_ns, u32 wei
 	return vtime;
 }
 
-/* Slice for one of @nr_running tasks: shorter the more wait, never below the least. */
-static __always_inline u64 vtime_slice(u64 slice_ns, u64 slice_min_ns, u32 nr_running)
+/*
+ * Slice for one of @nr_running tasks: shorter the more wait and the less the
+ * task weighs, for what it runs it must wait for many times over; never below
+ * the least.
+ */
+static __always_inline u64 vtime_slice(u64 slice_ns, u64 slice_min_ns, u32 weight, u32 nr_running)
 {
 	u64 s = nr_running > 2 ? slice_ns * 2 / nr_running : slice_ns;
 
+	if (weight < WEIGHT_NICE_0)
+		s = s * weight / WEIGHT_NICE_0;
 	return s < slice_min_ns ? slice_min_ns : s;
 }
 

@@ -38,7 +38,7 @@ static __always_inline s32 wake_in_llc(const struct place_req *r, const struct c
  * Place a waking task. Fills @res; res->cpu is always allowed and never < 0
  * unless the task may run nowhere.
  */
-static bool place_wake(const struct place_req *r, struct place_res *res)
+static void place_wake(const struct place_req *r, struct place_res *res)
 {
 	bool prev_ok = place_usable(r->task, r->prev);
 	bool whole = place_on(r, FEAT_IDLE_CORE) && !place_on(r, FEAT_PREV_BEFORE_CORE);
@@ -51,7 +51,7 @@ static bool place_wake(const struct place_req *r, struct place_res *res)
 		res->cpu = r->waker;
 		res->step = STAT_PLACE_SYNC;
 		res->stacked = true;
-		return true;
+		return;
 	}
 	/*
 	 * The common case first: a running waker cannot be an idle target, so
@@ -68,8 +68,14 @@ static bool place_wake(const struct place_req *r, struct place_res *res)
 	ct = port_cpu_topo(target);
 	res->cpu = target;
 	res->step = STAT_PLACE_QUEUE;
-	if (!ct || !ct->valid)
-		return false;
+	if (!ct || !ct->valid) {
+		/* Bound to isolated CPUs: nothing is known of them but who idles. */
+		cpu = port_claim_any(r->task);
+		res->step = cpu >= 0 ? STAT_PLACE_CPU : STAT_PLACE_QUEUE;
+		if (cpu >= 0)
+			goto claimed;
+		return;
+	}
 
 	cpu = place_known(r, target, prev_ok, whole, &res->step);
 	if (cpu >= 0)
@@ -80,7 +86,7 @@ static bool place_wake(const struct place_req *r, struct place_res *res)
 		res->cpu = r->waker;
 		res->step = STAT_PLACE_KTHREAD;
 		res->stacked = true;
-		return true;
+		return;
 	}
 	cpu = place_recent(r, target, whole, &res->step);
 	if (cpu >= 0)
@@ -97,7 +103,7 @@ static bool place_wake(const struct place_req *r, struct place_res *res)
 		res->cpu = cpu;
 		res->step = STAT_PLACE_SCHED_IDLE;
 		res->stacked = true;
-		return true;
+		return;
 	}
 	if (place_on(r, FEAT_WAKE_WIDEN)) {
 		const struct cpu_topo *far;
@@ -110,11 +116,10 @@ static bool place_wake(const struct place_req *r, struct place_res *res)
 			goto claimed;
 	}
 	res->step = STAT_PLACE_QUEUE;
-	return true;
+	return;
 claimed:
 	res->cpu = cpu;
 	res->claimed = true;
-	return true;
 }
 
 #endif

@@ -159,6 +159,12 @@ static __always_inline bool port_claim(s32 cpu)
 	return false;
 }
 
+/* Claim an idle CPU of any kind, isolated ones too, or -1. */
+static __always_inline s32 port_claim_any(const struct port_task *t)
+{
+	return scx_bpf_pick_idle_cpu(port_to_task(t)->cpus_ptr, 0);
+}
+
 static __always_inline u32 port_nr_running(s32 cpu)
 {
 	struct rq *rq = cpu_rq(cpu);
@@ -189,7 +195,7 @@ static __always_inline s32 port_recent(const struct port_task *t)
 port_fn bool port_wake_wide(const struct port_task *t port_trusted)
 {
 	struct task_struct *waker = bpf_get_current_task_btf();
-	struct task_ctx *tc = task_ctx_peek(waker), *wakee;
+	struct task_ctx *tc = task_ctx_make(waker), *wakee;
 	const struct cpu_topo *ct = port_cpu_topo(bpf_get_smp_processor_id());
 	u32 second = scx_bpf_now() >> 30;
 	const struct llc_topo *llc;
