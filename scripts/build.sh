@@ -11,4 +11,6 @@ prog='x build'
 
 "$here/deps.sh" build
 cd "$here/.."
-exec cargo build --release --locked --quiet
+[ -x "$(target_dir .)/release/scx_sibling" ] ||
+	say "compiling; the first time takes about 6 minutes on 2 cores and 2 GB of disk"
+exec cargo build --release --locked

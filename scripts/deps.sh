@@ -105,12 +105,16 @@ install_packages() {
 	quiet as_root apt-get -q -o DPkg::Lock::Timeout=300 update || true
 	quiet as_root env DEBIAN_FRONTEND=noninteractive apt-get -q -y \
 		-o DPkg::Lock::Timeout=300 --no-install-recommends install "$@" ||
-		die 3 "the installation failed"
+		die 3 "the installation failed, see above (is there a network?)"
 }
 
 check_rust() {
+	need=$(sed -n 's/^rust-version = "\(.*\)"/\1/p' "$here/../Cargo.toml")
 	command -v cargo >/dev/null ||
-		die 3 "no cargo: install a Rust toolchain (rustup, or your distribution's)"
+		die 3 "no cargo: install a Rust toolchain of at least $need (https://rustup.rs)"
+	found=$(cargo --version | cut -d ' ' -f 2)
+	[ "$(printf '%s\n' "$need" "$found" | sort -V | head -n 1)" = "$need" ] ||
+		die 3 "this Rust toolchain is $found, $need is needed (https://rustup.rs)"
 }
 
 check_rust_tools() {
@@ -129,6 +133,9 @@ check_rust_tools() {
 
 main() {
 	[ $# -gt 0 ] || set -- build test vm
+	for group in "$@"; do
+		needs "$group" >/dev/null
+	done
 	packages=$(missing "$@" | tr '\n' ' ')
 	if [ -n "$packages" ]; then
 		may_install || die 3 "install by hand (Debian's names): $packages"

@@ -69,8 +69,8 @@ fetch() {
 		die 1 "no mirror of this machine offers $suite (is the network up?);" \
 			"--kernel PATH uses an image you have"
 	rel=$(list_releases "$1" | tail -n 1)
-	[ -n "$rel" ] || die 1 "$suite has no cloud kernel $1; it has:" \
-		"$(list_releases '' | tr '\n' ' ')"
+	[ -n "$rel" ] || die 2 "$suite has no cloud kernel $1; it has" \
+		"$(list_releases '' | cut -d + -f 1 | tr '\n' ' ')"
 	unpack "linux-binary-$rel" || die 1 "the download failed"
 	# The configuration is a convenience; an image is enough to boot.
 	unpack "linux-base-$rel" 2>/dev/null || true
@@ -106,8 +106,8 @@ from_archive() {
 # build of it has the option off, so the archive is no source for it.
 from_local() {
 	image=$(newest_match "$local_kernels" "$1")
-	[ -n "$image" ] || die 1 "kernel $1 needs an image built with sched_ext," \
-		"looked for as $local_kernels/vmlinuz-$1*; there is none"
+	[ -n "$image" ] || die 3 "no image of kernel $1 with sched_ext (Debian's has it off):" \
+		"put vmlinuz-$1* into a directory and name that in SIBLING_KERNELS"
 	readlink -f "$image"
 }
 
@@ -117,7 +117,7 @@ trap 'exit 143' TERM HUP
 
 case ${1:-} in
 */*)
-	[ -f "$1" ] || die 1 "no kernel image $1"
+	[ -f "$1" ] || die 2 "no kernel image $1"
 	printf '%s\n' "$1"
 	;;
 6.12*) from_local "$1" ;;

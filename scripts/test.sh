@@ -101,14 +101,22 @@ tmp=$(mktemp -d)
 trap 'rm -rf "$tmp"' EXIT
 trap 'exit 130' INT
 trap 'exit 143' TERM HUP
+trap 'exit 141' PIPE
 : >"$tmp/log"
 
 cd "$root"
-"$here/deps.sh" build test
+all="fmt lint unit $(integration | tr '\n' ' ')"
 if [ $# -eq 0 ] || [ "$*" = all ]; then
-	# shellcheck disable=SC2046
-	set -- fmt lint unit $(integration)
+	# shellcheck disable=SC2086
+	set -- $all
 fi
+for part in "$@"; do
+	case " $all " in
+	*" $part "*) ;;
+	*) die 2 "no part $part; there are: $all" ;;
+	esac
+done
+"$here/deps.sh" build test
 failed_part=
 for part in "$@"; do
 	if ! record "$part"; then

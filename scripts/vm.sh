@@ -24,7 +24,7 @@ usage() {
 		  --mem SIZE             default 4G
 		  --append STR           more kernel command line
 		  --icount               one instruction = 1 ns of guest time, repeatable
-		  --timeout S            real seconds until the VM is ended; default 120
+		  --timeout S            real seconds until the VM is ended; default 300
 		  --copy FILE[:PATH]     file for the guest, default into CMD's directory
 		  --qemu ARG             one more argument for QEMU; repeatable
 		  --console FILE         keep the kernel console's log
@@ -40,7 +40,7 @@ nodes=
 mem=4G
 append=
 icount=
-timeout=120
+timeout=300
 console=
 mode=once
 tmp=
@@ -94,9 +94,6 @@ add_copy() {
 
 add_scheduler() {
 	bin=$(target_dir "$root")/release/scx_sibling
-	if [ -z "${SIBLING_NO_BUILD:-}" ]; then
-		"$here/build.sh" >&2
-	fi
 	if [ -x "$bin" ]; then
 		add_file "$bin" /usr/local/bin/scx_sibling
 		add_libs "$bin"
@@ -163,7 +160,7 @@ report() {
 	if grep -q 'Kernel panic' "$tmp/console"; then
 		give_up 125 "the guest's kernel panicked"
 	elif [ "$1" = 124 ] || [ "$1" = 137 ]; then
-		give_up 124 "time-out: no end after $timeout s"
+		give_up 124 "time-out: no end after $timeout s (--timeout S allows more)"
 	elif [ -s "$tmp/qemu.log" ] && [ "$1" != 0 ]; then
 		tail -n 20 "$tmp/qemu.log" >&2
 		give_up 126 "QEMU failed (status $1)"
@@ -255,6 +252,8 @@ case $timeout in
 esac
 [ $# -gt 0 ] || [ "$mode" = shell ] || die 2 "no command given; see ./x vm --help"
 
+# First, or a missing toolchain shows only after long downloads.
+[ -n "${SIBLING_NO_BUILD:-}" ] || "$here/build.sh" >&2
 "$here/deps.sh" vm
 image=$("$here/kernel.sh" ${kernel:+"$kernel"})
 base=$("$here/image.sh")

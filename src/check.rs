@@ -9,7 +9,10 @@ use std::fs;
 use std::path::Path;
 use std::path::PathBuf;
 
+use anyhow::Result;
+
 use crate::exit::Failure;
+use crate::out;
 
 /// One requirement and how it stands.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -199,19 +202,35 @@ impl Machine {
 /// Prints every requirement and returns the first problem, for the exit code.
 ///
 /// # Errors
-/// The first unfulfilled requirement, after all have been printed.
-pub fn run(machine: &Machine) -> Result<(), Failure> {
+/// The first unfulfilled requirement, after all have been printed; or standard
+/// output cannot be written.
+pub fn run(machine: &Machine) -> Result<()> {
     let items = machine.items();
+    let mut missing = 0;
     for item in &items {
-        match &item.problem {
-            None => println!("ok       {}", item.name),
+        let line = match &item.problem {
+            None => format!("ok       {}\n", item.name),
             Some(problem) => {
-                println!("missing  {}: {}", item.name, Failure::from(problem.clone()));
+                missing += 1;
+                format!(
+                    "missing  {}: {}\n",
+                    item.name,
+                    Failure::from(problem.clone())
+                )
             }
-        }
+        };
+        out::print(line)?;
     }
     match items.into_iter().find_map(|item| item.problem) {
-        Some(problem) => Err(problem.into()),
+        Some(problem) => {
+            let text = format!("{missing} missing, see above");
+            Err(match Failure::from(problem) {
+                Failure::Machine(_) => Failure::Machine(text),
+                Failure::Privileges(_) => Failure::Privileges(text),
+                other => other,
+            }
+            .into())
+        }
         None => Ok(()),
     }
 }

@@ -3,6 +3,8 @@
 
 use thiserror::Error;
 
+use crate::exit_record::ExitRecord;
+
 /// Process exit codes; `--help` prints this table.
 pub const EXIT_CODES: &str = "\
 Exit codes:
@@ -61,8 +63,8 @@ pub fn code_of(error: &anyhow::Error) -> u8 {
 /// ones are only added.
 mod kind {
     pub const UNREG: i32 = 64;
+    pub const UNREG_BPF: i32 = 65;
     pub const UNREG_KERN: i32 = 66;
-    pub const SYSRQ: i32 = 67;
     pub const ERROR: i32 = 1024;
 }
 
@@ -95,15 +97,16 @@ impl From<Ending> for Failure {
     }
 }
 
-/// Judges the kernel's exit record: `kind` of `enum scx_exit_kind` (0: none),
-/// whether its exit code asks for a restart, and its text.
-pub fn judge(exit_kind: i32, restart: bool, text: String) -> Outcome {
-    match exit_kind {
+/// Judges the kernel's exit record. `early`: it had ended before this program
+/// asked for it.
+pub fn judge(record: &ExitRecord, early: bool) -> Outcome {
+    let restart = record.code & *scx_utils::SCX_ECODE_ACT_RESTART as i64 != 0;
+    match record.kind {
+        kind::UNREG if early => Outcome::Failed(Ending::Removed(record.why())),
         0 | 1 | kind::UNREG => Outcome::Asked,
-        _ if restart => Outcome::Restart,
-        kind::UNREG_KERN | kind::SYSRQ => Outcome::Failed(Ending::Removed(text)),
-        k if k >= kind::ERROR => Outcome::Failed(Ending::Ejected(text)),
-        _ => Outcome::Failed(Ending::Removed(text)),
+        kind::UNREG_BPF | kind::UNREG_KERN if restart => Outcome::Restart,
+        k if k >= kind::ERROR => Outcome::Failed(Ending::Ejected(record.why())),
+        _ => Outcome::Failed(Ending::Removed(record.why())),
     }
 }
 
@@ -113,17 +116,18 @@ mod tests {
 
     #[test]
     fn kinds() {
+        let record = |kind| ExitRecord {
+            kind,
+            reason: "why".into(),
+            ..Default::default()
+        };
         let text = || "why".to_string();
-        assert_eq!(judge(64, false, text()), Outcome::Asked);
-        assert_eq!(judge(66, true, text()), Outcome::Restart);
-        assert_eq!(
-            judge(67, false, text()),
-            Outcome::Failed(Ending::Removed(text()))
-        );
-        assert_eq!(
-            judge(1026, false, text()),
-            Outcome::Failed(Ending::Ejected(text()))
-        );
+        assert_eq!(judge(&record(64), false), Outcome::Asked);
+        let removed = Outcome::Failed(Ending::Removed(text()));
+        assert_eq!(judge(&record(64), true), removed);
+        assert_eq!(judge(&record(67), true), removed);
+        let ejected = Outcome::Failed(Ending::Ejected(text()));
+        assert_eq!(judge(&record(1026), true), ejected);
     }
 
     #[test]

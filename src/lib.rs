@@ -8,9 +8,11 @@
 pub mod check;
 pub mod cli;
 pub mod exit;
+pub mod exit_record;
 pub mod libbpf_log;
 pub mod load;
 pub mod loader;
+pub mod out;
 pub mod run;
 pub mod skel;
 pub mod stats;

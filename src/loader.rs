@@ -13,12 +13,13 @@ use libbpf_rs::OpenObject;
 use scx_utils::scx_ops_attach;
 use scx_utils::scx_ops_load;
 use scx_utils::scx_ops_open;
-use scx_utils::uei_report;
-use scx_utils::UserExitInfo;
 
 use crate::exit;
 use crate::exit::Failure;
 use crate::exit::Outcome;
+use crate::exit_record;
+use crate::exit_record::ExitRecord;
+use crate::out;
 use crate::skel::BpfSkel;
 use crate::skel::BpfSkelBuilder;
 use crate::skel::OpenBpfSkel;
@@ -117,18 +118,21 @@ impl<'obj> Scheduler<'obj> {
 
     /// Detaches and says how the run ended.
     pub fn stop(&mut self) -> Outcome {
+        // Ended before it was asked to: somebody else took the ops away.
+        let early = self.exited();
         // Dropping the link unregisters; the exit record is complete after it.
         drop(self.link.take());
-        let kind = self.exit_kind();
-        let report: Result<UserExitInfo> = uei_report!(&self.skel, uei);
-        match report {
-            Ok(info) => exit::judge(
-                kind,
-                info.should_restart(),
-                format!("{:?}", info.exit_code()),
-            ),
-            Err(text) => exit::judge(kind, false, text.to_string()),
+        let record = match &self.skel.maps.data_data {
+            Some(data) => ExitRecord::new(&data.uei),
+            None => ExitRecord::default(),
+        };
+        let outcome = exit::judge(&record, early);
+        if matches!(outcome, Outcome::Failed(_)) {
+            if let Some(dump) = exit_record::dump() {
+                out::note(format_args!("the kernel's debug dump:\n{dump}"));
+            }
         }
+        outcome
     }
 }
 

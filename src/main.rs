@@ -14,6 +14,7 @@ use scx_sibling::exit;
 use scx_sibling::exit::Failure;
 use scx_sibling::load;
 use scx_sibling::loader::Options;
+use scx_sibling::out;
 use scx_sibling::run;
 use scx_sibling::stats;
 use scx_sibling::topology;
@@ -23,7 +24,7 @@ fn main() -> ExitCode {
     match dispatch(&Cli::parse()) {
         Ok(()) => ExitCode::SUCCESS,
         Err(error) => {
-            eprintln!("scx_sibling: {error:#}");
+            out::note(format_args!("{error:#}"));
             ExitCode::from(exit::code_of(&error))
         }
     }
@@ -32,14 +33,14 @@ fn main() -> ExitCode {
 fn dispatch(cli: &Cli) -> Result<()> {
     match &cli.command {
         None => scheduler(&cli.scheduler),
-        Some(Command::Check) => Ok(check::run(&check::Machine::host())?),
+        Some(Command::Check) => check::run(&check::Machine::host()),
         Some(Command::Load(args)) => load::run(args),
         Some(Command::Topology { sysfs, json }) => {
             let machine = topology::read(sysfs).map_err(|e| Failure::Machine(e.to_string()))?;
             if *json {
-                println!("{:#}", topology::json::to_json(&machine));
+                out::print(format_args!("{:#}\n", topology::json::to_json(&machine)))?;
             } else {
-                print!("{}", topology::print::to_text(&machine));
+                out::print(topology::print::to_text(&machine))?;
             }
             Ok(())
         }
@@ -48,11 +49,11 @@ fn dispatch(cli: &Cli) -> Result<()> {
 
 fn scheduler(args: &SchedulerArgs) -> Result<()> {
     if args.help_stats {
-        print!("{}", stats::help());
+        out::print(stats::help())?;
         return Ok(());
     }
     if args.help_tunables {
-        print!("{}", tunables::help());
+        out::print(tunables::help())?;
         return Ok(());
     }
     let mut options = Options {

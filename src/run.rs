@@ -19,6 +19,7 @@ use crate::exit::Outcome;
 use crate::libbpf_log;
 use crate::loader::Options;
 use crate::loader::Scheduler;
+use crate::out;
 use crate::stats;
 use crate::stats::server::Metrics;
 use crate::stats::Counters;
@@ -59,24 +60,28 @@ pub fn run(options: &Options, reporting: &Reporting, stop: &AtomicBool) -> Resul
     Machine::host().require()?;
     libbpf_log::init(options.verbose);
     let mut total = Counters::new();
-    loop {
-        let outcome = run_once(options, reporting, stop, &mut total)?;
-        match outcome {
-            Outcome::Restart if !stop.load(Ordering::Relaxed) => {
-                eprintln!("scx_sibling: a CPU came or went; reading the topology anew");
+    let ended = loop {
+        match run_once(options, reporting, stop, &mut total) {
+            Ok(Outcome::Restart) if !stop.load(Ordering::Relaxed) => {
+                out::note("a CPU came or went; reading the topology anew");
             }
-            Outcome::Asked | Outcome::Restart => break,
-            Outcome::Failed(ending) => return Err(Failure::from(ending).into()),
+            Ok(Outcome::Asked | Outcome::Restart) => break Ok(()),
+            Ok(Outcome::Failed(ending)) => break Err(Failure::from(ending).into()),
+            Err(error) => break Err(error),
         }
-    }
+    };
+    // What was counted is wanted most when the end was not as asked.
+    let reported = report(reporting, &total);
+    ended.and(reported)
+}
+
+fn report(reporting: &Reporting, total: &Counters) -> Result<()> {
     if reporting.summary {
-        print!("{}", stats::summary(&total));
+        out::print(stats::summary(total))?;
     }
     if reporting.summary_json {
-        println!(
-            "{}",
-            serde_json::to_string(&total).context("writing the counters as JSON")?
-        );
+        let text = serde_json::to_string(total).context("writing the counters as JSON")?;
+        out::print(format_args!("{text}\n"))?;
     }
     Ok(())
 }
@@ -96,6 +101,7 @@ fn run_once(
         .context("opening the statistics socket below /var/run/scx")?;
     let (answers, requests) = server.channels();
 
+    let mut lines = out::Stream::default();
     let mut before = Counters::new();
     let mut next = reporting.stats.map(|every| Instant::now() + every);
     while !stop.load(Ordering::Relaxed) && !scheduler.exited() {
@@ -111,7 +117,7 @@ fn run_once(
         if let (Some(at), Some(every)) = (next, reporting.stats) {
             if Instant::now() >= at {
                 let now = scheduler.counters();
-                println!("{}", stats::line(&stats::delta(&now, &before)));
+                lines.line(stats::line(&stats::delta(&now, &before)));
                 before = now;
                 next = Some(at + every);
             }

@@ -47,7 +47,7 @@ cleanup() {
 # other through pipes.
 wakeup_cost() {
 	timeout 60 scx_sibling load pipe --loops 3000 >"$1" || die "the pipe load failed"
-	sed -n 's|^ *\([0-9.]*\) usecs/loop.*|\1|p' "$1" | tail -n 1 | grep . ||
+	sed -n 's|^ *\([0-9]*\.[0-9]\)[0-9]* usecs/loop.*|\1|p' "$1" | tail -n 1 | grep . ||
 		die "the pipe load printed no figure"
 }
 
@@ -115,12 +115,13 @@ say "kernel $(uname -r), $(nproc) CPUs, on the kernel's fair class"
 fair=$(wakeup_cost "$dir/fair")
 say "wake-up cost, fair class: $fair us per pipe loop"
 
-say "starting scx_sibling; statistics every 2 s"
+say "starting scx_sibling (verifying takes seconds in a VM); statistics every 2 s"
 scx_sibling --stats 2 --summary &
 scheduler=$!
 until_enabled || die "scx_sibling did not come up within 30 s (state: $(cat "$state"))"
 say "on $(cat "$ops"), state $(cat "$state"): for $seconds s 4 hogs, a pipe ping-pong, hackbench"
 mixed_load
+say "the load has ended; wake-up cost once more"
 sibling=$(wakeup_cost "$dir/sibling")
 [ "$(cat "$state")" = enabled ] || die "the scheduler was thrown out under load"
 
@@ -130,5 +131,8 @@ stop "$scheduler" || status=$?
 scheduler=
 [ "$status" = 0 ] || die "scx_sibling ended with status $status"
 say "wake-up cost, us per pipe loop: sibling $sibling, fair $fair"
+if grep -q '^flags.* hypervisor' /proc/cpuinfo; then
+	say "in a VM: these times depend on what else the host does; compare no speed by them"
+fi
 until_disabled || die "the scheduler stopped, but sched_ext is $(cat "$state")"
 say "sched_ext is disabled again: the system is on the fair class"

@@ -140,11 +140,13 @@ static __noinline bool dispatch_own(s32 cpu, struct rq *rq, struct cpu_state *cs
 	head_vtime = head->scx.dsq_vtime;
 	queue_advance(cs, rq, nr);
 	if (prev_runs && prev_goes_on(prev, cpu, cs, nr, head_vtime)) {
+		queue_advance_to(cs, prev->scx.dsq_vtime - slice_ns);
 		scx_bpf_task_set_slice(prev, vtime_slice(slice_ns, live.v[TUN_SLICE_MIN],
 							 prev->scx.weight, nr));
 		stat_inc(STAT_KEEP);
 		return true;
 	}
+	queue_advance_to(cs, head_vtime);
 	if (!scx_bpf_dsq_move_to_local(cpu, 0))
 		return false;
 	if (nr == 1 && !prev_runs)

@@ -35,6 +35,16 @@ static __always_inline void queue_advance(struct cpu_state *cs, struct rq *rq, u
 }
 
 /*
+ * Nor may it fall behind who is picked: where light tasks share the CPU, the
+ * clock divided by their number is too slow.
+ */
+static __always_inline void queue_advance_to(struct cpu_state *cs, u64 picked_vtime)
+{
+	if (vtime_before(cs->vtime_ns, picked_vtime))
+		cs->vtime_ns = picked_vtime;
+}
+
+/*
  * The virtual time of @p on @cpu, what it ran since it was last charged
  * included. CPUs' virtual times are unrelated: coming from another CPU, it
  * stands to this one's as it stood to that one's.

@@ -3,6 +3,7 @@
 
 use super::cpulist;
 use super::shared::os_error;
+use crate::exit::Failure;
 use anyhow::{bail, Result};
 
 /// Bits of one mask word.
@@ -66,10 +67,11 @@ pub fn require_allowed(option: &str, cpus: &[usize]) -> Result<()> {
     let allowed = allowed()?;
     match cpus.iter().find(|c| !allowed.contains(c)) {
         None => Ok(()),
-        Some(cpu) => bail!(
+        Some(cpu) => Err(Failure::Usage(format!(
             "{option} names CPU {cpu}, which is off-line, absent or forbidden to this process: choose among {}",
             cpulist::format(&allowed)
-        ),
+        ))
+        .into()),
     }
 }
 

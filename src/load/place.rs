@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 //! Two CPUs that stand in a given relation: same core, same cache, other node.
 
+use crate::exit::Failure;
+
 use super::affinity;
 use super::cpulist;
 use anyhow::{bail, Context, Result};
@@ -21,11 +23,11 @@ pub enum Place {
     Same,
     /// Two hardware threads of one core
     Smt,
-    /// Two cores with one last-level cache
+    /// Two cores with one last-level cache (level llc of the tunables)
     Core,
-    /// Two last-level caches, on one node where the machine has that
+    /// Across last-level caches, on one node where possible (level node of the tunables)
     Llc,
-    /// Two NUMA nodes
+    /// Across NUMA nodes (level system of the tunables)
     Node,
     /// Wherever the scheduler puts them
     Unbound,
@@ -177,12 +179,13 @@ pub fn choose(cpus: &[CpuPos], place: Place) -> Result<[usize; 2]> {
     };
     match found {
         Some(pair) => Ok(pair),
-        None => bail!(
+        None => Err(Failure::Machine(format!(
             "--place {} does not exist on the CPUs this process may use ({}): \
              use another --place (same and unbound always work) or name two CPUs with --cpus A,B",
             place.name(),
             census(cpus)
-        ),
+        ))
+        .into()),
     }
 }
 

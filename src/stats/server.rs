@@ -2,7 +2,9 @@
 //! Counters over the scx_stats protocol on its usual socket, so that the
 //! ecosystem's clients can read them.
 
+use std::cell::RefCell;
 use std::collections::BTreeMap;
+use std::io;
 use std::time::Duration;
 
 use anyhow::Context;
@@ -12,6 +14,9 @@ use scx_stats_derive::stat_doc;
 use scx_stats_derive::Stats;
 use serde::Deserialize;
 use serde::Serialize;
+
+use crate::exit::Failure;
+use crate::out;
 
 /// One interval's counters.
 #[stat_doc]
@@ -43,15 +48,27 @@ pub fn server_data() -> StatsServerData<(), Metrics> {
         .add_ops("top", StatsOps { open, close: None })
 }
 
-/// Prints a line per interval from a running scheduler until `stop` says so.
+/// Prints a line per interval from a running scheduler until `stop` says so or
+/// nobody reads. Waits for a scheduler to come.
 ///
 /// # Errors
-/// The stream broke for another reason than the scheduler's absence, which is
-/// waited out.
+/// [`Failure::Privileges`] where the socket may not be opened; or the stream
+/// broke for another reason than the scheduler's absence.
 pub fn monitor(interval: Duration, stop: impl Fn() -> bool) -> Result<()> {
-    scx_utils::monitor_stats::<Metrics>(&[], interval, stop, |m| {
-        println!("{}", super::line(&m.counters));
+    if let Err(error) = StatsClient::new().connect(None) {
+        match error.downcast_ref::<io::Error>().map(io::Error::kind) {
+            Some(io::ErrorKind::PermissionDenied) => {
+                let text = "reading statistics of the running scheduler needs root; use sudo";
+                return Err(Failure::Privileges(text.into()).into());
+            }
+            _ => out::note("no scheduler is running yet; waiting for one (Ctrl-C ends)"),
+        }
+    }
+    let lines = RefCell::new(out::Stream::default());
+    let done = || stop() || lines.borrow().closed();
+    scx_utils::monitor_stats::<Metrics>(&[], interval, done, |m| {
+        lines.borrow_mut().line(super::line(&m.counters));
         Ok(())
     })
-    .context("reading statistics from the running scheduler; is scx_sibling loaded?")
+    .context("reading statistics from the running scheduler")
 }

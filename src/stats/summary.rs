@@ -31,16 +31,22 @@ fn total(counters: &Counters, prefix: &str) -> u64 {
         .sum()
 }
 
-/// One line for one interval.
+/// One line for one interval; the figures in brackets sum to what was placed.
 pub fn line(counters: &Counters) -> String {
+    let shown = ["core", "prev", "target", "sync", "fork"];
+    let parts: Vec<String> = shown
+        .iter()
+        .map(|reason| format!("{reason} {}", get(counters, &format!("place.{reason}"))))
+        .collect();
+    let placed = total(counters, "place.") - get(counters, "place.queue");
+    let others = placed
+        - shown
+            .iter()
+            .map(|reason| get(counters, &format!("place.{reason}")))
+            .sum::<u64>();
     format!(
-        "placed {:>7} (core {} prev {} target {} cpu {} fork {}) queued {:>6} preempt {:>4} | pulled {} | balanced {}",
-        total(counters, "place.") - get(counters, "place.queue"),
-        get(counters, "place.core"),
-        get(counters, "place.prev"),
-        get(counters, "place.target"),
-        get(counters, "place.cpu") + get(counters, "place.smt") + get(counters, "place.recent"),
-        get(counters, "place.fork"),
+        "placed {placed:>7} ({} other {others}) queued {:>6} preempt {:>4} | pulled {} | balanced {}",
+        parts.join(" "),
         get(counters, "queue.insert"),
         get(counters, "queue.preempt"),
         by_level(counters, "newidle.pulled"),
@@ -96,6 +102,19 @@ mod tests {
         let text = summary(&c);
         assert!(text.contains("prev 3 (75.0 %), core 1 (25.0 %)"), "{text}");
         assert!(text.contains("pulled llc 2"), "{text}");
+    }
+
+    #[test]
+    fn the_line_s_brackets_sum_to_what_was_placed() {
+        let c = Counters::from([
+            ("place.core".to_string(), 1),
+            ("place.node".to_string(), 2),
+            ("place.smt".to_string(), 4),
+            ("place.queue".to_string(), 8),
+        ]);
+        let text = line(&c);
+        assert!(text.contains("placed       7 (core 1"), "{text}");
+        assert!(text.contains("other 6)"), "{text}");
     }
 
     #[test]
