@@ -81,11 +81,12 @@ impl Machine {
     /// All requirements, most basic first.
     pub fn items(&self) -> Vec<Item> {
         type Check = fn(&Machine) -> Option<Problem>;
-        let checks: [(&'static str, Check); 6] = [
+        let checks: [(&'static str, Check); 7] = [
             ("kernel with sched_ext", Machine::sched_ext),
             ("kernel type information (BTF)", Machine::btf),
             ("BPF just-in-time compiler", Machine::jit),
             ("function tracer", Machine::ftrace),
+            ("no isolcpus= domain isolation", Machine::isolcpus),
             ("privileges to load BPF programs", Machine::privileges),
             (
                 "no other sched_ext scheduler loaded",
@@ -157,6 +158,29 @@ impl Machine {
              boot one built with CONFIG_FUNCTION_TRACER=y"
                 .into(),
         ))
+    }
+
+    /// The kernel refuses every sched_ext scheduler then, with a bare EINVAL. CPUs isolated by
+    /// cpuset partitions are fine.
+    fn isolcpus(&self) -> Option<Problem> {
+        let cmdline = self.read("proc/cmdline")?;
+        let isolates = cmdline
+            .split_whitespace()
+            .filter_map(|word| word.strip_prefix("isolcpus="))
+            .any(|list| {
+                let flags: Vec<&str> = list
+                    .split(',')
+                    .take_while(|item| !item.starts_with(|c: char| c.is_ascii_digit()))
+                    .collect();
+                flags.is_empty() || flags.contains(&"domain")
+            });
+        isolates.then(|| {
+            Problem::Machine(
+                "the kernel was booted with isolcpus=, which sched_ext does not work with; \
+                 boot without it and isolate CPUs with cpuset partitions"
+                    .into(),
+            )
+        })
     }
 
     fn privileges(&self) -> Option<Problem> {
@@ -306,5 +330,18 @@ mod tests {
         });
         assert_eq!(code, 5);
         assert!(text.contains("other_1.0"), "{text}");
+    }
+
+    #[test]
+    fn isolcpus_is_refused_unless_it_leaves_the_domains_alone() {
+        for (cmdline, good) in [
+            ("quiet isolcpus=1-3", false),
+            ("isolcpus=domain,managed_irq,1", false),
+            ("isolcpus=nohz,1-3 nohz_full=1-3", true),
+            ("nohz_full=1-3", true),
+        ] {
+            let result = machine(|root| fs::write(root.join("proc/cmdline"), cmdline).unwrap());
+            assert_eq!(result.is_ok(), good, "{cmdline}: {result:?}");
+        }
     }
 }

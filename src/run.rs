@@ -96,10 +96,16 @@ fn run_once(
     let mut scheduler = Scheduler::start(&mut object, Path::new("/sys"), options)?;
     // Only now: the server unlinks the socket of whoever ran before, and had
     // the attach failed that would be a scheduler still running.
-    let server = StatsServer::new(stats::server::server_data())
-        .launch()
-        .context("opening the statistics socket below /var/run/scx")?;
-    let (answers, requests) = server.channels();
+    let server = match StatsServer::new(stats::server::server_data()).launch() {
+        Ok(server) => Some(server),
+        Err(error) => {
+            out::note(format_args!(
+                "no --monitor of this run, opening the socket below /var/run/scx failed: {error:#}"
+            ));
+            None
+        }
+    };
+    let channels = server.as_ref().map(StatsServer::channels);
 
     let mut lines = out::Stream::default();
     let mut before = Counters::new();
@@ -107,12 +113,14 @@ fn run_once(
     while !stop.load(Ordering::Relaxed) && !scheduler.exited() {
         // Not recv_timeout(): it spins before it sleeps, ten times a second for nothing.
         std::thread::sleep(POLL);
-        while requests.try_recv().is_ok() {
-            let sample = Metrics {
-                counters: scheduler.counters(),
-            };
-            // A client that went away in between is not our failure.
-            let _ = answers.send(sample);
+        if let Some((answers, requests)) = &channels {
+            while requests.try_recv().is_ok() {
+                let sample = Metrics {
+                    counters: scheduler.counters(),
+                };
+                // A client that went away in between is not our failure.
+                let _ = answers.send(sample);
+            }
         }
         if let (Some(at), Some(every)) = (next, reporting.stats) {
             if Instant::now() >= at {

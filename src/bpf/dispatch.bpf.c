@@ -45,7 +45,7 @@ bool port_pull(const struct pull_req *r port_nonnull, s32 src);
 
 #include "policy/pull.h"
 
-#define PULL_TASKS	8	/* queued tasks one pull looks at */
+#define PULL_TASKS	32	/* queued tasks one pull looks at */
 
 /*
  * In a map and not on the stack: the search is five calls deep, and the 7.3
@@ -76,6 +76,7 @@ port_fn bool port_pull(const struct pull_req *r port_nonnull, s32 src)
 {
 	struct rq *rq = cpu_rq(src);
 	struct task_struct *p;
+	bool taken = port_taken(src);
 	u32 seen = 0;
 	u64 now;
 
@@ -93,11 +94,14 @@ port_fn bool port_pull(const struct pull_req *r port_nonnull, s32 src)
 			break;
 		if (!bpf_cpumask_test_cpu(r->cpu, p->cpus_ptr) || p->migration_disabled)
 			continue;
+		if (taken)
+			goto move;
 		/* exec_start is when it last ran; two CPUs' clocks may be a little apart. */
 		if ((s64)since >= 0 && pull_too_hot(r->features, since, r->hot_ns))
 			continue;
 		if ((s64)since < (s64)r->min_wait_ns)
 			continue;
+move:
 		if (scx_bpf_dsq_move(BPF_FOR_EACH_ITER, p, SCX_DSQ_LOCAL, 0))
 			return true;
 	}
@@ -154,17 +158,35 @@ static __noinline bool dispatch_own(s32 cpu, struct rq *rq, struct cpu_state *cs
 	return true;
 }
 
+/* Does another thread of the core run something? */
+static __always_inline bool core_shared(const struct cpu_topo *t)
+{
+	const struct llc_topo *llc;
+	u64 bits;
+
+	if (!t->has_smt)
+		return false;
+	if (t->sibling != NO_CPU)
+		return !port_cpu_idle(t->sibling);
+	llc = port_llc(t->llc);
+	bits = t->smt_bits & ~(1ULL << (t->llc_bit & 63));
+	port_for(i, LLC_CPUS, llc && bits) {
+		if (!port_cpu_idle(llc->cpus[port_index(port_ctz(bits), LLC_CPUS)]))
+			return true;
+		bits &= bits - 1;
+	}
+	return false;
+}
+
 /* A running task shares its core while a wholly idle one is in reach. */
 static __always_inline bool should_spread(struct task_struct *prev, const struct cpu_topo *t)
 {
-	const struct llc_topo *llc = port_llc(t->llc);
 	const struct node_topo *n = port_node(t->node);
 	u64 features = live.v[TUN_FEATURES];
 
 	if (!feature(features, FEAT_SPREAD_CORES) || !feature(features, FEAT_IDLE_CORE))
 		return false;
-	if (!t->has_smt || t->sibling == NO_CPU || port_cpu_idle(t->sibling) ||
-	    prev->nr_cpus_allowed == 1 || !llc || !n)
+	if (prev->nr_cpus_allowed == 1 || !n || !core_shared(t))
 		return false;
 	port_for(i, CPU_WORDS, true) {
 		u32 w = n->span.first + i;
@@ -194,10 +216,8 @@ static __noinline void dispatch_prev(s32 cpu, struct task_struct *prev, bool loo
  * Is a look at the rest of the machine due? A task that yields in a loop comes
  * by here each time, and must not be moved or searched for each time.
  */
-static __always_inline bool balance_due(struct cpu_state *cs)
+static __always_inline bool balance_due(struct cpu_state *cs, u64 now)
 {
-	u64 now = scx_bpf_now();
-
 	if ((s64)(now - cs->next_balance_ns) < 0)
 		return false;
 	cs->next_balance_ns = now + live.v[TUN_BALANCE_INTERVAL];
@@ -213,7 +233,7 @@ static __always_inline bool balance_fair(s32 cpu, struct cpu_state *cs)
 {
 	struct task_struct *head;
 
-	if (cs->preempting || cs->balanced) {
+	if (cs->balanced) {
 		cs->balanced = 0;
 		return false;
 	}
@@ -287,10 +307,15 @@ static __noinline bool dispatch_busy(s32 cpu, struct rq *rq, struct cpu_state *c
 {
 	bool prev_runs = prev && (prev->scx.flags & SCX_TASK_QUEUED);
 	s32 waiting = rq->scx.nr_running - prev_runs;
-	bool look = prev_runs && balance_due(cs);
+	bool look;
 
+	/*
+	 * Also when the last task went to sleep: where short tasks preempt long ones
+	 * all the time, no slice ever ends. But not past a newcomer that preempts.
+	 */
 	if (!prev_runs)
 		cs->preempting = 0;
+	look = !cs->preempting && balance_due(cs, rq->clock);
 	if (waiting <= 0 && cs->overloaded)
 		overload_clear(cpu, cs);
 	if (look && dispatch_balance(cpu, rq, cs, waiting))

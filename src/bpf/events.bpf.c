@@ -3,18 +3,19 @@
 #include "queue.bpf.h"
 #include "policy/place.h"
 
-#define RESCUE_TASKS	4	/* queued tasks one tick looks at */
+#define RESCUE_TASKS	16	/* queued tasks one tick looks at */
 
 /*
- * Send an idle CPU for a task that waits on @cpu, this CPU. It searches with the
+ * Send an idle CPU for a task that waits on @cpu, this CPU, or one for each
+ * where @force says that they wait without end. It searches with the
  * gate open: that the task still waits has shown the expectation wrong.
  */
 static __noinline void send_idle_cpu(s32 cpu, struct rq *rq, u32 force)
 {
 	u64 cores = feature(live.v[TUN_FEATURES], FEAT_IDLE_CORE);
 	struct task_struct *p;
-	s32 dst = -1;
 	u32 seen = 0;
+	s32 dst;
 
 	if (!feature(live.v[TUN_FEATURES], FEAT_NEWIDLE))
 		return;
@@ -30,14 +31,15 @@ static __noinline void send_idle_cpu(s32 cpu, struct rq *rq, u32 force)
 			continue;
 		dst = place_move((const struct port_task *)p, cpu,
 				 force < PULL_ANY ? since : ~0ULL, cores);
-		if (dst >= 0)
+		if (dst < 0)
+			continue;
+		cpu_state[port_index(dst, MAX_CPUS)].force_pull = force;
+		stat_inc(STAT_RESCUE);
+		scx_bpf_kick_cpu(dst, 0);
+		/* Where the CPU was taken no tick comes to send another. */
+		if (force < PULL_ANY)
 			break;
 	}
-	if (dst < 0)
-		return;
-	cpu_state[port_index(dst, MAX_CPUS)].force_pull = force;
-	stat_inc(STAT_RESCUE);
-	scx_bpf_kick_cpu(dst, 0);
 }
 
 #define SYNC_DISBELIEF_NS	100000000ULL	/* what one late waker costs the CPU's others */

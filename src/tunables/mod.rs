@@ -9,6 +9,8 @@ mod value;
 
 use thiserror::Error;
 
+use crate::skel::types;
+
 pub use value::parse_value;
 
 /// A numeric tunable.
@@ -78,6 +80,14 @@ pub enum SetError {
         /// The tunable's unit.
         unit: &'static str,
     },
+    /// The shortest slice is longer than the normal one.
+    #[error("slice_min_ns={least} is above slice_ns={slice}; set both")]
+    Slices {
+        /// Of `slice_ns`, in nanoseconds.
+        slice: u64,
+        /// Of `slice_min_ns`, in nanoseconds.
+        least: u64,
+    },
     /// A tunable without a value.
     #[error("{0}: a value is missing; write {0}=VALUE")]
     NoValue(String),
@@ -113,6 +123,11 @@ impl Settings {
         let mut changed = self.clone();
         for setting in settings {
             changed.apply_one(setting.as_ref())?;
+        }
+        let [slice, least] = [types::tun_id::TUN_SLICE, types::tun_id::TUN_SLICE_MIN]
+            .map(|id| changed.words[id.0 as usize]);
+        if least > slice {
+            return Err(SetError::Slices { slice, least });
         }
         *self = changed;
         Ok(())
@@ -202,7 +217,6 @@ pub fn help() -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::skel::types;
 
     #[test]
     fn table_and_enum_have_the_same_length() {
@@ -242,6 +256,14 @@ mod tests {
         assert!(err.to_string().contains("did you mean slice_ns?"), "{err}");
         let err = s.apply(&["NO_IDLE_COER"]).unwrap_err();
         assert!(err.to_string().contains("IDLE_CORE"), "{err}");
+    }
+
+    #[test]
+    fn the_least_slice_is_not_above_the_slice() {
+        let mut s = Settings::default();
+        let err = s.apply(&["slice_ns=1ms"]).unwrap_err().to_string();
+        assert!(err.contains("slice_min_ns=3000000"), "{err}");
+        s.apply(&["slice_ns=1ms", "slice_min_ns=1ms"]).unwrap();
     }
 
     #[test]

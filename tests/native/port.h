@@ -27,6 +27,7 @@ enum host_field {
 	HOST_AVG_IDLE,		/* ns */
 	HOST_WAIT,		/* ns a newcomer has to wait */
 	HOST_SCHED_IDLE,	/* its one task is SCHED_IDLE */
+	HOST_TAKEN,		/* a real-time task runs */
 	HOST_UNMOVABLE,		/* a pull finds nothing it may move */
 	HOST_SINCE_RAN,		/* ns since the first waiting task ran */
 	HOST_FIELDS,
@@ -175,6 +176,11 @@ static s32 port_any_allowed(const struct port_task *t)
 static u32 port_nr_running(s32 cpu)
 {
 	return cpu == -1 ? 0 : host_cpu(cpu)[HOST_RUNNING];
+}
+
+static bool port_taken(s32 cpu)
+{
+	return cpu != -1 && host_cpu(cpu)[HOST_TAKEN];
 }
 
 static bool port_cpu_idle(s32 cpu)

@@ -13,6 +13,7 @@ pub enum Field {
     AvgIdle,
     Wait,
     SchedIdle,
+    Taken,
     Unmovable,
     SinceRan,
 }

@@ -135,3 +135,11 @@ fn the_most_loaded_of_a_cache_gives() {
     assert!(m.busy_balance(0, 0, 1));
     assert_eq!(m.pulls()[0].src, 2);
 }
+
+#[test]
+fn whoever_waits_behind_a_realtime_task_is_pulled_from_an_even_load() {
+    let m = four([2, 2, 2, 2]);
+    m.set(3, Field::Taken, 1);
+    assert!(m.busy_balance(0, 0, 2));
+    assert_eq!(m.pulls()[0].src, 3);
+}

@@ -197,3 +197,26 @@ fn with_nothing_idle_the_task_queues_where_its_cache_is() {
         assert!(!p.claimed && !p.stacked);
     }
 }
+
+#[test]
+fn nobody_queues_behind_a_realtime_task() {
+    let m = machine(&[]);
+    m.idle_only(&[]);
+    m.set(0, Field::Taken, 1);
+    m.running(1, 3);
+    m.running(2, 2);
+    let p = m.wake(Wake::new(0, 0));
+    assert_eq!((p.cpu, p.step), (3, Stat::STAT_PLACE_QUEUE));
+    let p = m.wake(Wake::new(0, 0).allowed(&[0, 1]));
+    assert_eq!(p.cpu, 1, "as far as the mask allows");
+    assert_eq!(m.wake(Wake::new(0, 0).allowed(&[0])).cpu, 0);
+}
+
+#[test]
+fn a_busy_waker_draws_the_wakee_off_a_cpu_that_a_realtime_task_has() {
+    let m = machine(&[]);
+    m.idle_only(&[]);
+    m.running(4, 3);
+    m.set(0, Field::Taken, 1);
+    assert_eq!(m.wake(Wake::new(0, 4)).cpu, 4);
+}

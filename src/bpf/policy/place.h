@@ -20,7 +20,7 @@
  *     or one that runs only SCHED_IDLE work, which counts as idle for others
  *  9. node, then the other nodes by distance, while the expected wait is longer
  *     than the move costs                         WAKE_WIDEN
- * 10. queue at the target
+ * 10. queue at the target, or where no real-time task has the CPU
  *
  * The idle-core search is where the 2016 rewrite lost half of tbench on four
  * sockets: every wake-up walked the LLC to learn that no core idles. Here the
@@ -35,6 +35,7 @@
 #define __SIBLING_POLICY_PLACE_H
 
 #define PLACE_CLAIMS	4	/* candidates tried per word before giving up on it */
+#define PLACE_TAKEN_LOAD	64	/* tasks a real-time one stands for */
 
 struct place_req {
 	const struct port_task *task;
@@ -73,6 +74,12 @@ static __always_inline bool shares_llc(s32 a, s32 b)
 	return ta && tb && ta->valid && tb->valid && ta->llc == tb->llc;
 }
 
+/* Runnable tasks there; one of a higher class counts for many, it does not share. */
+static __always_inline u32 place_load(s32 cpu)
+{
+	return port_nr_running(cpu) + (port_taken(cpu) ? PLACE_TAKEN_LOAD : 0);
+}
+
 /* Step 1 before wake_wide(): does the waker's CPU attract the wakee? */
 static __always_inline bool place_wake_affine(const struct place_req *r)
 {
@@ -86,7 +93,7 @@ static __always_inline bool place_wake_affine(const struct place_req *r)
 			return false;
 	}
 	return place_on(r, FEAT_WA_WEIGHT) &&
-	       port_nr_running(r->waker) < port_nr_running(r->prev);
+	       place_load(r->waker) < place_load(r->prev);
 }
 
 /*
@@ -454,6 +461,37 @@ static __always_inline s32 place_recent(const struct place_req *r, s32 target, b
 	    place_try(recent, core))
 		return recent;
 	return -1;
+}
+
+/*
+ * Step 10 where a real-time or deadline task has the target: the least loaded
+ * CPU of its LLC, as waiting behind that one has no end in sight.
+ */
+port_fn s32 place_off_taken(const struct port_task *task port_trusted, s32 target)
+{
+	const struct cpu_topo *t = port_cpu_topo(target);
+	const struct llc_topo *llc;
+	u32 least = PLACE_TAKEN_LOAD;
+	s32 best = target;
+	u64 bits;
+
+	if (!t || !t->valid)
+		return target;
+	llc = port_llc(t->llc);
+	if (!llc)
+		return target;
+	bits = t->llc_bits;
+	port_for(i, LLC_CPUS, bits) {
+		s32 cpu = llc->cpus[port_index(port_ctz(bits), LLC_CPUS)];
+		u32 load = place_load(cpu);
+
+		bits &= bits - 1;
+		if (load < least && port_allowed(task, cpu)) {
+			least = load;
+			best = cpu;
+		}
+	}
+	return best;
 }
 
 /* A CPU of the target's LLC that runs only SCHED_IDLE work, itself first, or -1. */

@@ -39,7 +39,8 @@ port_fn s32 pull_busiest(const struct pull_req *r port_nonnull, u32 llc_id, u64 
 		u32 waiting = port_waiting(cpu);
 
 		bits &= bits - 1;
-		if (waiting > best && cpu != r->cpu && port_nr_running(cpu) >= r->min_running) {
+		if (waiting > best && cpu != r->cpu &&
+		    (port_nr_running(cpu) >= r->min_running || port_taken(cpu))) {
 			best = waiting;
 			best_cpu = cpu;
 		}
@@ -123,6 +124,30 @@ port_fn bool pull_level_waiting(s32 cpu, u32 level)
 	return false;
 }
 
+/*
+ * Does somebody at @level, the LLC or nearer, wait behind a task of a higher
+ * class? No expectation of a short idle time makes that worth waiting for.
+ */
+port_fn bool pull_level_taken(s32 cpu, u32 level)
+{
+	const struct cpu_topo *t = port_cpu_topo(cpu);
+	const struct llc_topo *llc;
+	u64 bits;
+
+	if (!t || !t->valid)
+		return false;
+	llc = port_llc(t->llc);
+	if (!llc)
+		return false;
+	bits = port_llc_overload(t->llc) & pull_level_bits(t, level);
+	port_for(i, LLC_CPUS, bits) {
+		if (port_taken(llc->cpus[port_index(port_ctz(bits), LLC_CPUS)]))
+			return true;
+		bits &= bits - 1;
+	}
+	return false;
+}
+
 port_fn bool pull_at_level(const struct pull_req *r port_nonnull, u32 level)
 {
 	const struct cpu_topo *t = port_cpu_topo(r->cpu);
@@ -201,8 +226,9 @@ static bool newidle_balance(struct pull_req *r, const struct cpu_topo *t, struct
 		 */
 		if (!pull_level_waiting(r->cpu, level))
 			continue;
-		if (!force && newidle_gated(r->features, cs->avg_idle_ns, cost,
-					    cs->pull_cost_ns[level])) {
+		if (!force &&
+		    newidle_gated(r->features, cs->avg_idle_ns, cost, cs->pull_cost_ns[level]) &&
+		    !pull_level_taken(r->cpu, level)) {
 			port_stat(STAT_NEWIDLE_GATED + level, 1);
 			newidle_cost_update(cs, level, 0, port_clock());
 			break;

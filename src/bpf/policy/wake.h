@@ -115,6 +115,8 @@ static void place_wake(const struct place_req *r, struct place_res *res)
 		if (cpu >= 0)
 			goto claimed;
 	}
+	if (port_taken(target))
+		res->cpu = place_off_taken(r->task, target);
 	res->step = STAT_PLACE_QUEUE;
 	return;
 claimed:

@@ -172,6 +172,14 @@ static __always_inline u32 port_nr_running(s32 cpu)
 	return rq ? rq->nr_running : 0;
 }
 
+/* A real-time or deadline task runs there: what waits may wait for long. */
+static __always_inline bool port_taken(s32 cpu)
+{
+	struct rq *rq = cpu_rq(cpu);
+
+	return rq && rq->curr->prio < MAX_RT_PRIO;
+}
+
 static __always_inline u64 port_avg_idle(s32 cpu)
 {
 	struct cpu_state *cs = cpu_state_of(cpu);
