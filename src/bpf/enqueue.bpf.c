@@ -5,7 +5,7 @@
  * CPU was taken by another class come here to find a new place.
  */
 #include "queue.bpf.h"
-#include "policy/place.h"
+#include "policy/place_far.h"
 
 /* What of its run time the task running on @cpu was charged for; false: never charged. */
 static __always_inline bool curr_charged(struct rq *rq, s32 cpu, u64 *charged_ns)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /* What happens beside the fast path: ticks, and CPUs taken by other classes. */
 #include "queue.bpf.h"
-#include "policy/place.h"
+#include "policy/place_far.h"
 
 #define RESCUE_TASKS	16	/* queued tasks one tick looks at */
 

@@ -7,6 +7,7 @@
 #define __SIBLING_POLICY_WAKE_H
 
 #include "place.h"
+#include "place_far.h"
 
 /* Steps 5 to 8 with the target's LLC known to have something idle. */
 static __always_inline s32 wake_in_llc(const struct place_req *r, const struct cpu_topo *ct,
@@ -34,6 +35,56 @@ static __always_inline s32 wake_in_llc(const struct place_req *r, const struct c
 	return place_thread_in_llc(r, ct, target, budget, step);
 }
 
+/* The task goes straight behind what runs on @cpu. */
+static __always_inline s32 wake_stack(struct place_res *res, s32 cpu, u32 step)
+{
+	res->cpu = cpu;
+	res->step = step;
+	res->stacked = true;
+	return -1;
+}
+
+/*
+ * Steps 4 to 9. Returns the CPU claimed, or -1 with @res telling what to do
+ * instead.
+ */
+static __always_inline s32 wake_search(const struct place_req *r, const struct cpu_topo *ct,
+				       s32 target, bool prev_ok, bool whole,
+				       struct place_res *res)
+{
+	s32 cpu;
+
+	if (place_on(r, FEAT_KTHREAD_STACK) && r->kthread_waker && r->waker == r->prev &&
+	    prev_ok && port_nr_running(r->waker) == 1)
+		return wake_stack(res, r->waker, STAT_PLACE_KTHREAD);
+	cpu = place_recent(r, target, whole, &res->step);
+	if (cpu >= 0)
+		return cpu;
+
+	if (place_any(r->task, ct->llc, false)) {
+		cpu = wake_in_llc(r, ct, target, prev_ok, whole, &res->step, &res->core);
+		if (cpu >= 0)
+			return cpu;
+	}
+	res->core = false;
+	cpu = r->wakee_sched_idle ? -1 : place_over_sched_idle(r->task, target);
+	if (cpu >= 0)
+		return wake_stack(res, cpu, STAT_PLACE_SCHED_IDLE);
+	if (place_on(r, FEAT_WAKE_WIDEN)) {
+		const struct cpu_topo *far;
+
+		cpu = place_beyond_llc(r->task, target, port_wait_ns(target),
+				       place_on(r, FEAT_IDLE_CORE));
+		far = port_cpu_topo(cpu);
+		res->step = far && far->node == ct->node ? STAT_PLACE_NODE : STAT_PLACE_SYSTEM;
+		if (cpu >= 0)
+			return cpu;
+	}
+	res->cpu = port_taken(target) ? place_off_taken(r->task, target) : target;
+	res->step = STAT_PLACE_QUEUE;
+	return -1;
+}
+
 /*
  * Place a waking task. Fills @res; res->cpu is always allowed and never < 0
  * unless the task may run nowhere.
@@ -48,9 +99,7 @@ static void place_wake(const struct place_req *r, struct place_res *res)
 	res->claimed = res->stacked = false;
 	res->core = whole;
 	if (place_stack(r, prev_ok)) {
-		res->cpu = r->waker;
-		res->step = STAT_PLACE_SYNC;
-		res->stacked = true;
+		wake_stack(res, r->waker, STAT_PLACE_SYNC);
 		return;
 	}
 	/*
@@ -71,54 +120,15 @@ static void place_wake(const struct place_req *r, struct place_res *res)
 	if (!ct || !ct->valid) {
 		/* Bound to isolated CPUs: nothing is known of them but who idles. */
 		cpu = port_claim_any(r->task);
-		res->step = cpu >= 0 ? STAT_PLACE_CPU : STAT_PLACE_QUEUE;
 		if (cpu >= 0)
-			goto claimed;
+			res->step = STAT_PLACE_CPU;
+	} else {
+		cpu = place_known(r, target, prev_ok, whole, &res->step);
+		if (cpu < 0)
+			cpu = wake_search(r, ct, target, prev_ok, whole, res);
+	}
+	if (cpu < 0)
 		return;
-	}
-
-	cpu = place_known(r, target, prev_ok, whole, &res->step);
-	if (cpu >= 0)
-		goto claimed;
-
-	if (place_on(r, FEAT_KTHREAD_STACK) && r->kthread_waker && r->waker == r->prev &&
-	    prev_ok && port_nr_running(r->waker) == 1) {
-		res->cpu = r->waker;
-		res->step = STAT_PLACE_KTHREAD;
-		res->stacked = true;
-		return;
-	}
-	cpu = place_recent(r, target, whole, &res->step);
-	if (cpu >= 0)
-		goto claimed;
-
-	if (place_any(r->task, ct->llc, false)) {
-		cpu = wake_in_llc(r, ct, target, prev_ok, whole, &res->step, &res->core);
-		if (cpu >= 0)
-			goto claimed;
-	}
-	res->core = false;
-	cpu = r->wakee_sched_idle ? -1 : place_over_sched_idle(r->task, target);
-	if (cpu >= 0) {
-		res->cpu = cpu;
-		res->step = STAT_PLACE_SCHED_IDLE;
-		res->stacked = true;
-		return;
-	}
-	if (place_on(r, FEAT_WAKE_WIDEN)) {
-		const struct cpu_topo *far;
-
-		cpu = place_beyond_llc(r->task, target, port_wait_ns(target),
-				       place_on(r, FEAT_IDLE_CORE));
-		far = port_cpu_topo(cpu);
-		res->step = far && far->node == ct->node ? STAT_PLACE_NODE : STAT_PLACE_SYSTEM;
-		if (cpu >= 0)
-			goto claimed;
-	}
-	if (port_taken(target))
-		res->cpu = place_off_taken(r->task, target);
-	res->step = STAT_PLACE_QUEUE;
-	return;
 claimed:
 	res->cpu = cpu;
 	res->claimed = true;
