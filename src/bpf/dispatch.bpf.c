@@ -263,7 +263,7 @@ static __noinline bool dispatch_newidle(s32 cpu, struct cpu_state *cs)
 	u32 force = cs->force_pull;
 	struct pull_req *r;
 
-	if (!feature(live.v[TUN_FEATURES], FEAT_NEWIDLE) || !t || !t->valid)
+	if (!feature(live.v[TUN_FEATURES], FEAT_NEWIDLE) || !t || !t->valid || !pull_reach(t))
 		return false;
 	r = pull_req_init(cpu);
 	cs->force_pull = PULL_GATED;

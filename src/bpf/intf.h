@@ -150,13 +150,20 @@ struct cpu_stats {
 	u64 cnt[STAT_NR];
 };
 
+/* What is known of the core of a claimed CPU. */
+enum place_core {
+	PLACE_CORE_UNKNOWN,
+	PLACE_CORE_WHOLE,	/* wholly idle */
+	PLACE_CORE_NONE,	/* none in the LLC was */
+};
+
 /* What a placement came to; kept per CPU, see select.bpf.c. */
 struct place_res {
 	s32 cpu;
 	u32 step;		/* enum stat_id of the deciding step */
 	u32 claimed;		/* the idle bit of `cpu` was taken */
 	u32 stacked;		/* goes straight behind the running task */
-	u32 core;		/* the claimed CPU's whole core was seen idle */
+	u32 core;		/* enum place_core */
 	u32 pad[11];
 };
 

@@ -34,7 +34,7 @@ static __noinline void note_move(struct task_struct *p, s32 prev, s32 cpu)
 }
 
 /* Did the placement land beside a busy thread, and was there a better core to land on? */
-static __noinline void note_core(const struct place_req *r, s32 cpu)
+static __noinline void note_core(const struct place_req *r, s32 cpu, u32 core)
 {
 	const struct cpu_topo *t = port_cpu_topo(cpu);
 
@@ -43,7 +43,7 @@ static __noinline void note_core(const struct place_req *r, s32 cpu)
 	if (t->sibling != NO_CPU ? port_cpu_idle(t->sibling) : port_core_idle(cpu))
 		return;
 	stat_inc(STAT_WAKE_CORE_SHARED);
-	if (place_any(r->task, t->llc, true))
+	if (core != PLACE_CORE_NONE && place_any(r->task, t->llc, true))
 		stat_inc(STAT_WAKE_CORE_MISSED);
 }
 
@@ -102,7 +102,7 @@ static __always_inline s32 select_fork(struct place_req *r, struct task_struct *
 	if (cpu < 0)
 		return port_allowed(r->task, r->prev) ? r->prev : port_any_allowed(r->task);
 	stat_inc(STAT_PLACE_FORK);
-	note_core(r, cpu);
+	note_core(r, cpu, PLACE_CORE_UNKNOWN);
 	scx_bpf_dsq_insert(p, SCX_DSQ_LOCAL, live.v[TUN_SLICE], 0);
 	return cpu;
 }
@@ -135,8 +135,8 @@ s32 BPF_STRUCT_OPS(sibling_select_cpu, struct task_struct *p, s32 prev_cpu, u64 
 	stat_inc(res->step);
 	if (res->claimed) {
 		scx_bpf_dsq_insert(p, SCX_DSQ_LOCAL, slice_ns, 0);
-		if (!res->core)
-			note_core(&r, res->cpu);
+		if (res->core != PLACE_CORE_WHOLE)
+			note_core(&r, res->cpu, res->core);
 	} else if (res->stacked) {
 		scx_bpf_dsq_insert(p, SCX_DSQ_LOCAL, slice_ns,
 				   res->step == STAT_PLACE_SCHED_IDLE ? SCX_ENQ_PREEMPT : 0);

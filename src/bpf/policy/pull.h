@@ -102,6 +102,18 @@ static __always_inline u64 pull_level_bits(const struct cpu_topo *t, u32 level)
 	return 0;
 }
 
+/* May anything wait for this CPU? Its own hint is no reason to look around. */
+static __always_inline bool pull_reach(const struct cpu_topo *t)
+{
+	const struct node_topo *n = port_node(t->node);
+
+	if (port_llc_overload(t->llc) & ~(1ULL << (t->llc_bit & 63)))
+		return true;
+	if (port_node_overload(t->node) & ~(1ULL << (t->node_bit & 63)))
+		return true;
+	return n && n->nr_others;
+}
+
 /* Is anything waiting at @level of @cpu? One load but for SYSTEM. */
 port_fn bool pull_level_waiting(s32 cpu, u32 level)
 {

@@ -9,30 +9,37 @@
 #include "place.h"
 #include "place_far.h"
 
-/* Steps 5 to 8 with the target's LLC known to have something idle. */
+/*
+ * Steps 5 to 8 with the target's LLC known to have something idle; @cores: a
+ * whole core.
+ */
 static __always_inline s32 wake_in_llc(const struct place_req *r, const struct cpu_topo *ct,
-				       s32 target, bool prev_ok, bool whole, u32 *step, u32 *core)
+				       s32 target, bool prev_ok, bool whole, bool cores,
+				       struct place_res *res)
 {
 	u32 budget = place_budget(r, port_tunable(TUN_WAKE_SCAN_BUDGET), port_avg_idle(target));
 	s32 cpu;
 
-	*core = true;
-	if (place_on(r, FEAT_IDLE_CORE)) {
-		*step = STAT_PLACE_CORE;
+	cpu = place_recent(r, target, whole, &res->step);
+	if (cpu >= 0)
+		return cpu;
+	if (cores) {
+		res->step = STAT_PLACE_CORE;
+		res->core = PLACE_CORE_WHOLE;
 		cpu = place_core_in_llc(r, ct, target, budget);
 		if (cpu >= 0)
 			return cpu;
+		res->core = PLACE_CORE_UNKNOWN;
 	}
-	*core = false;
 	if (whole) {
-		cpu = place_known(r, target, prev_ok, false, step);
+		cpu = place_known(r, target, prev_ok, false, &res->step);
 		if (cpu >= 0)
 			return cpu;
-		cpu = place_recent(r, target, false, step);
+		cpu = place_recent(r, target, false, &res->step);
 		if (cpu >= 0)
 			return cpu;
 	}
-	return place_thread_in_llc(r, ct, target, budget, step);
+	return place_thread_in_llc(r, ct, target, budget, &res->step);
 }
 
 /* The task goes straight behind what runs on @cpu. */
@@ -49,7 +56,7 @@ static __always_inline s32 wake_stack(struct place_res *res, s32 cpu, u32 step)
  * instead.
  */
 static __always_inline s32 wake_search(const struct place_req *r, const struct cpu_topo *ct,
-				       s32 target, bool prev_ok, bool whole,
+				       s32 target, bool prev_ok, bool whole, bool cores,
 				       struct place_res *res)
 {
 	s32 cpu;
@@ -57,16 +64,12 @@ static __always_inline s32 wake_search(const struct place_req *r, const struct c
 	if (place_on(r, FEAT_KTHREAD_STACK) && r->kthread_waker && r->waker == r->prev &&
 	    prev_ok && port_nr_running(r->waker) == 1)
 		return wake_stack(res, r->waker, STAT_PLACE_KTHREAD);
-	cpu = place_recent(r, target, whole, &res->step);
-	if (cpu >= 0)
-		return cpu;
-
-	if (place_any(r->task, ct->llc, false)) {
-		cpu = wake_in_llc(r, ct, target, prev_ok, whole, &res->step, &res->core);
+	if (cores || place_any(r->task, ct->llc, false)) {
+		cpu = wake_in_llc(r, ct, target, prev_ok, whole, cores, res);
 		if (cpu >= 0)
 			return cpu;
 	}
-	res->core = false;
+	res->core = PLACE_CORE_UNKNOWN;
 	cpu = r->wakee_sched_idle ? -1 : place_over_sched_idle(r->task, target);
 	if (cpu >= 0)
 		return wake_stack(res, cpu, STAT_PLACE_SCHED_IDLE);
@@ -93,11 +96,12 @@ static void place_wake(const struct place_req *r, struct place_res *res)
 {
 	bool prev_ok = place_usable(r->task, r->prev);
 	bool whole = place_on(r, FEAT_IDLE_CORE) && !place_on(r, FEAT_PREV_BEFORE_CORE);
+	bool cores = false;
 	const struct cpu_topo *ct;
 	s32 cpu, target;
 
 	res->claimed = res->stacked = false;
-	res->core = whole;
+	res->core = whole ? PLACE_CORE_WHOLE : PLACE_CORE_UNKNOWN;
 	if (place_stack(r, prev_ok)) {
 		wake_stack(res, r->waker, STAT_PLACE_SYNC);
 		return;
@@ -123,9 +127,15 @@ static void place_wake(const struct place_req *r, struct place_res *res)
 		if (cpu >= 0)
 			res->step = STAT_PLACE_CPU;
 	} else {
+		/* The cheap "no": without a whole core in the LLC nobody looks for one. */
+		cores = place_on(r, FEAT_IDLE_CORE) && place_any(r->task, ct->llc, true);
+		if (whole && !cores) {
+			whole = false;
+			res->core = PLACE_CORE_NONE;
+		}
 		cpu = place_known(r, target, prev_ok, whole, &res->step);
 		if (cpu < 0)
-			cpu = wake_search(r, ct, target, prev_ok, whole, res);
+			cpu = wake_search(r, ct, target, prev_ok, whole, cores, res);
 	}
 	if (cpu < 0)
 		return;
