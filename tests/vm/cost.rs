@@ -3,18 +3,21 @@
 
 use crate::machine::Machine;
 
-/// Placement, and the highest cost as a multiple of the fair class's: what scx_cosmos 1.1.7 takes
-/// (usecs a loop, both measured on one kernel and machine like the one here).
-const LIMITS: [(&str, f64); 5] = [
-    ("same", 19.2 / 15.9),
-    ("smt", 22.2 / 18.2),
-    ("core", 22.2 / 18.2),
-    ("llc", 22.2 / 18.2),
-    ("unbound", 22.7 / 18.9),
+/// Load, key of its figure, and the most it may cost as a multiple of the fair class's in the same
+/// boot. The targets are 0.90, 1.00 three times, 0.85 and 1.00; the fair class's own figures for
+/// two CPUs differ by up to 3 % between runs, hence the 0.02. scx_cosmos 1.1.7, the leanest of the
+/// other schedulers, takes 1.21, 1.22 three times, and 1.20 of the fair class's.
+const LIMITS: [(&str, &str, f64); 6] = [
+    ("same", "/us_per_loop", 0.90),
+    ("smt", "/us_per_loop", 1.02),
+    ("core", "/us_per_loop", 1.02),
+    ("llc", "/us_per_loop", 1.02),
+    ("unbound", "/us_per_loop", 0.85),
+    ("rr", "/us_per_transaction", 1.00),
 ];
 
 #[test]
-fn a_pipe_round_trip_costs_less_than_under_cosmos() {
+fn a_wake_up_costs_no_more_than_under_the_fair_class() {
     let out = Machine::counting().run("pipe", &[]);
     out.assert_healthy("sibling");
     println!("thousand instructions a loop:");
@@ -23,9 +26,9 @@ fn a_pipe_round_trip_costs_less_than_under_cosmos() {
         "place", "fair", "sibling", "ratio", "limit"
     );
     let mut over = vec![];
-    for (place, limit) in LIMITS {
-        let [fair, sibling] = ["fair", "sibling"]
-            .map(|class| out.number(&format!("{class}.{place}"), "/us_per_loop"));
+    for (place, key, limit) in LIMITS {
+        let [fair, sibling] =
+            ["fair", "sibling"].map(|class| out.number(&format!("{class}.{place}"), key));
         let ratio = sibling / fair;
         println!("{place:<8} {fair:>7.2} {sibling:>8.2} {ratio:>6.3} {limit:>6.3}");
         if ratio > limit {
@@ -34,5 +37,5 @@ fn a_pipe_round_trip_costs_less_than_under_cosmos() {
             ));
         }
     }
-    assert!(over.is_empty(), "not leaner than scx_cosmos: {over:?}");
+    assert!(over.is_empty(), "fatter than that: {over:?}");
 }
