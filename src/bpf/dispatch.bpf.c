@@ -10,6 +10,11 @@ static __always_inline u64 port_clock(void)
 	return bpf_ktime_get_ns();
 }
 
+static __always_inline u32 port_random(void)
+{
+	return bpf_get_prandom_u32();
+}
+
 static __always_inline void port_stat(u32 id, u64 n)
 {
 	stat_add(id, n);
@@ -20,6 +25,17 @@ static __always_inline u64 port_llc_overload(u32 llc)
 	return llc < MAX_LLCS ? READ_ONCE(llc_state[port_index(llc, MAX_LLCS)].overload) : 0;
 }
 
+static __always_inline u64 port_llc_taken(u32 llc)
+{
+	return llc < MAX_LLCS ? READ_ONCE(llc_state[port_index(llc, MAX_LLCS)].taken) : 0;
+}
+
+static __always_inline void port_taken_over(u32 llc, u64 bits)
+{
+	if (llc < MAX_LLCS)
+		__sync_fetch_and_and(&llc_state[port_index(llc, MAX_LLCS)].taken, ~bits);
+}
+
 static __always_inline u64 port_node_overload(u32 node)
 {
 	return node < MAX_NODES ? READ_ONCE(node_state[port_index(node, MAX_NODES)].overload) : 0;
@@ -27,17 +43,13 @@ static __always_inline u64 port_node_overload(u32 node)
 
 static __always_inline u32 port_waiting(s32 cpu)
 {
-	struct rq *rq = cpu_rq(cpu);
-
-	return rq ? queue_waiting(rq) : 0;
+	return queue_waiting(cpu_rq(cpu));
 }
 
 /* Something was woken here while a search ran. */
 static __always_inline bool port_own_work(s32 cpu)
 {
-	struct rq *rq = cpu_rq(cpu);
-
-	return rq && rq->nr_running;
+	return cpu_rq(cpu)->nr_running;
 }
 
 struct pull_req;
@@ -54,7 +66,7 @@ bool port_pull(const struct pull_req *r port_nonnull, s32 src);
  */
 static struct pull_req pull_reqs[MAX_CPUS] __attribute__((aligned(64)));
 
-static __always_inline struct pull_req *pull_req_init(s32 cpu)
+static __always_inline struct pull_req *pull_req_init(s32 cpu, u64 now_ns)
 {
 	struct pull_req *r = &pull_reqs[port_index(cpu, MAX_CPUS)];
 
@@ -63,7 +75,7 @@ static __always_inline struct pull_req *pull_req_init(s32 cpu)
 	r->hot_ns = 0;
 	r->min_wait_ns = 0;
 	r->min_running = 0;
-	r->rnd = bpf_get_prandom_u32();
+	r->now_ns = now_ns;
 	return r;
 }
 
@@ -74,14 +86,12 @@ static __always_inline struct pull_req *pull_req_init(s32 cpu)
  */
 port_fn bool port_pull(const struct pull_req *r port_nonnull, s32 src)
 {
-	struct rq *rq = cpu_rq(src);
+	const struct rq *rq = cpu_rq(src);
 	struct task_struct *p;
 	bool taken = port_taken(src);
 	u32 seen = 0;
 	u64 now;
 
-	if (!rq)
-		return false;
 	/*
 	 * Not its clock_task, which stands still between two ticks under a hog: all
 	 * that was preempted there since would look hot.
@@ -132,7 +142,7 @@ static __always_inline bool prev_goes_on(struct task_struct *prev, s32 cpu, stru
 }
 
 /* Run own queued work. True when the next task is decided. */
-static __noinline bool dispatch_own(s32 cpu, struct rq *rq, struct cpu_state *cs,
+static __noinline bool dispatch_own(s32 cpu, const struct rq *rq, struct cpu_state *cs,
 				    struct task_struct *prev, bool prev_runs)
 {
 	struct task_struct *head = __COMPAT_scx_bpf_dsq_peek(cpu);
@@ -241,7 +251,8 @@ static __always_inline bool balance_fair(s32 cpu, struct cpu_state *cs)
 	return !head || !vtime_before(head->scx.dsq_vtime + live.v[TUN_SLICE] / 4, cs->vtime_ns);
 }
 
-static __noinline bool dispatch_balance(s32 cpu, struct rq *rq, struct cpu_state *cs, s32 waiting)
+static __noinline bool dispatch_balance(s32 cpu, const struct rq *rq, struct cpu_state *cs,
+					s32 waiting)
 {
 	const struct cpu_topo *t = port_cpu_topo(cpu);
 	struct pull_req *r;
@@ -250,22 +261,22 @@ static __noinline bool dispatch_balance(s32 cpu, struct rq *rq, struct cpu_state
 		return false;
 	if (waiting > 0 && !balance_fair(cpu, cs))
 		return false;
-	r = pull_req_init(cpu);
+	r = pull_req_init(cpu, rq->clock);
 	if (!busy_balance(r, t, &live, rq->scx.nr_running))
 		return false;
 	cs->balanced = 1;
 	return true;
 }
 
-static __noinline bool dispatch_newidle(s32 cpu, struct cpu_state *cs)
+static __noinline bool dispatch_newidle(s32 cpu, const struct rq *rq, struct cpu_state *cs)
 {
 	const struct cpu_topo *t = port_cpu_topo(cpu);
 	u32 force = cs->force_pull;
 	struct pull_req *r;
 
-	if (!feature(live.v[TUN_FEATURES], FEAT_NEWIDLE) || !t || !t->valid || !pull_reach(t))
+	if (!feature(live.v[TUN_FEATURES], FEAT_NEWIDLE) || !t || !t->valid )
 		return false;
-	r = pull_req_init(cpu);
+	r = pull_req_init(cpu, rq->clock);
 	cs->force_pull = PULL_GATED;
 	return newidle_balance(r, t, cs, &live, force);
 }
@@ -275,7 +286,7 @@ static __noinline bool dispatch_newidle(s32 cpu, struct cpu_state *cs)
  * exec_start moves to now when it leaves the CPU, so the length of the stay is
  * known without a stamp on the way out, where a waker waits for it.
  */
-static __always_inline void idle_fold(struct rq *rq, struct cpu_state *cs)
+static __always_inline void idle_fold(const struct rq *rq, struct cpu_state *cs)
 {
 	u64 since = cs->idle_since_ns, stay;
 
@@ -289,12 +300,12 @@ static __always_inline void idle_fold(struct rq *rq, struct cpu_state *cs)
 	cs->avg_idle_ns = avg_idle_update(cs->avg_idle_ns, stay, &live);
 }
 
-static __always_inline void dispatch_idle(s32 cpu, struct rq *rq, struct cpu_state *cs)
+static __always_inline void dispatch_idle(s32 cpu, const struct rq *rq, struct cpu_state *cs)
 {
 	if (cs->overloaded)
 		overload_clear(cpu, cs);
 	idle_fold(rq, cs);
-	if (overload_anywhere(port_node_of(cpu)) && dispatch_newidle(cpu, cs))
+	if (overload_anywhere(port_node_of(cpu)) && dispatch_newidle(cpu, rq, cs))
 		return;
 	cs->force_pull = PULL_GATED;
 	if (!cs->idle_since_ns)
@@ -302,7 +313,7 @@ static __always_inline void dispatch_idle(s32 cpu, struct rq *rq, struct cpu_sta
 }
 
 /* Somebody runs or waits here. True when it is decided who is next. */
-static __noinline bool dispatch_busy(s32 cpu, struct rq *rq, struct cpu_state *cs,
+static __noinline bool dispatch_busy(s32 cpu, const struct rq *rq, struct cpu_state *cs,
 				     struct task_struct *prev)
 {
 	bool prev_runs = prev && (prev->scx.flags & SCX_TASK_QUEUED);
@@ -331,10 +342,8 @@ static __noinline bool dispatch_busy(s32 cpu, struct rq *rq, struct cpu_state *c
 void BPF_STRUCT_OPS(sibling_dispatch, s32 cpu, struct task_struct *prev)
 {
 	struct cpu_state *cs = &cpu_state[port_index(cpu, MAX_CPUS)];
-	struct rq *rq = cpu_rq(cpu);
+	const struct rq *rq = cpu_rq(cpu);
 
-	if (!rq)
-		return;
 	if (rq->scx.nr_running && dispatch_busy(cpu, rq, cs, prev))
 		return;
 	dispatch_idle(cpu, rq, cs);

@@ -8,7 +8,7 @@
 #include "policy/place_far.h"
 
 /* What of its run time the task running on @cpu was charged for; false: never charged. */
-static __always_inline bool curr_charged(struct rq *rq, s32 cpu, u64 *charged_ns)
+static __always_inline bool curr_charged(const struct rq *rq, s32 cpu, u64 *charged_ns)
 {
 	struct task_struct *curr;
 	struct task_ctx *tc = NULL;
@@ -32,7 +32,7 @@ static __always_inline bool curr_charged(struct rq *rq, s32 cpu, u64 *charged_ns
 }
 
 /* Virtual time of the task running on @rq, its current stretch included. */
-static __always_inline u64 curr_vtime(struct rq *rq, s32 cpu, u64 floor)
+static __always_inline u64 curr_vtime(const struct rq *rq, s32 cpu, u64 floor)
 {
 	struct task_struct *curr = rq->curr;
 	u64 vtime = floor, ran = rq->clock_task - curr->se.exec_start, charged_ns = 0;
@@ -51,7 +51,7 @@ static __always_inline u64 curr_vtime(struct rq *rq, s32 cpu, u64 floor)
  * which spares ping-pong loads, whose waker is about to sleep, the look-ups; the
  * tick asks again.
  */
-static __always_inline s32 may_preempt(struct rq *rq, struct task_struct *p)
+static __always_inline s32 may_preempt(const struct rq *rq, struct task_struct *p)
 {
 	struct task_struct *curr = rq->curr;
 	u64 slice = live.v[TUN_SLICE], ran = rq->clock_task - curr->se.exec_start;
@@ -70,8 +70,8 @@ static __always_inline s32 may_preempt(struct rq *rq, struct task_struct *p)
 }
 
 /* Should @p, at @vtime, preempt what @rq runs? */
-static __noinline bool should_preempt(struct rq *rq, s32 cpu, struct task_struct *p, u64 vtime,
-				      u64 floor)
+static __noinline bool should_preempt(const struct rq *rq, s32 cpu, struct task_struct *p,
+				      u64 vtime, u64 floor)
 {
 	s32 may = may_preempt(rq, p);
 
@@ -87,7 +87,7 @@ static __noinline bool should_preempt(struct rq *rq, s32 cpu, struct task_struct
  * already. With nobody waiting and no debt there is no order to keep: straight
  * behind the running task.
  */
-static __always_inline bool enqueue_pinned(struct task_struct *p, struct rq *rq, s32 cpu,
+static __always_inline bool enqueue_pinned(struct task_struct *p, const struct rq *rq, s32 cpu,
 					   u64 enq_flags)
 {
 	u64 slice_ns = live.v[TUN_SLICE], vtime;
@@ -173,7 +173,8 @@ static __always_inline bool is_bound(struct task_struct *p)
 }
 
 /* Queue @p by virtual time on its CPU. */
-static __noinline void enqueue_queue(struct task_struct *p, struct rq *rq, s32 cpu, u64 enq_flags)
+static __noinline void enqueue_queue(struct task_struct *p, const struct rq *rq, s32 cpu,
+				     u64 enq_flags)
 {
 	struct cpu_state *cs = &cpu_state[port_index(cpu, MAX_CPUS)];
 	struct task_ctx *tc = task_ctx_peek(p);
@@ -212,10 +213,8 @@ static __noinline void enqueue_queue(struct task_struct *p, struct rq *rq, s32 c
 void BPF_STRUCT_OPS(sibling_enqueue, struct task_struct *p, u64 enq_flags)
 {
 	s32 cpu = p->thread_info.cpu;
-	struct rq *rq = cpu_rq(cpu);
+	const struct rq *rq = cpu_rq(cpu);
 
-	if (!rq)
-		return;
 	if (is_bound(p)) {
 		if ((enq_flags & SCX_ENQ_WAKEUP) && enqueue_pinned(p, rq, cpu, enq_flags))
 			return;

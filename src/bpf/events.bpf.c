@@ -10,9 +10,9 @@
  * where @force says that they wait without end. It searches with the
  * gate open: that the task still waits has shown the expectation wrong.
  */
-static __noinline void send_idle_cpu(s32 cpu, struct rq *rq, u32 force)
+static __noinline void send_idle_cpu(s32 cpu, const struct rq *rq, u32 force)
 {
-	u64 cores = feature(live.v[TUN_FEATURES], FEAT_IDLE_CORE);
+	bool cores = feature(live.v[TUN_FEATURES], FEAT_IDLE_CORE);
 	struct task_struct *p;
 	u32 seen = 0;
 	s32 dst;
@@ -78,7 +78,7 @@ static __noinline void make_way(struct cpu_state *cs, struct task_struct *p)
  * A newcomer that came early in @p's slice, when virtual time was not asked, or
  * whose lead grew since: it need not wait for the slice's end.
  */
-static __noinline void preempt_late(s32 cpu, struct rq *rq, struct cpu_state *cs,
+static __noinline void preempt_late(s32 cpu, const struct rq *rq, struct cpu_state *cs,
 				    struct task_struct *p)
 {
 	struct task_struct *head = __COMPAT_scx_bpf_dsq_peek(cpu);
@@ -111,10 +111,8 @@ void BPF_STRUCT_OPS(sibling_tick, struct task_struct *p)
 {
 	s32 cpu = bpf_get_smp_processor_id();
 	struct cpu_state *cs = &cpu_state[port_index(cpu, MAX_CPUS)];
-	struct rq *rq = cpu_rq(cpu);
+	const struct rq *rq = cpu_rq(cpu);
 
-	if (!rq)
-		return;
 	if (rq->scx.local_dsq.nr)
 		make_way(cs, p);
 	cs->sync_stacked = 0;
@@ -133,10 +131,11 @@ void BPF_STRUCT_OPS(sibling_tick, struct task_struct *p)
  */
 void BPF_STRUCT_OPS(sibling_cpu_release, s32 cpu, struct scx_cpu_release_args *args)
 {
-	struct rq *rq = cpu_rq(cpu);
+	const struct rq *rq = cpu_rq(cpu);
 
 	stat_inc(STAT_RT_RELEASE);
-	if (rq && cpu_state[port_index(cpu, MAX_CPUS)].overloaded)
+	port_note_taken(cpu);
+	if (cpu_state[port_index(cpu, MAX_CPUS)].overloaded)
 		send_idle_cpu(cpu, rq, PULL_ANY);
 	scx_bpf_reenqueue_local();
 }

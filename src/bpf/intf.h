@@ -76,7 +76,13 @@ struct cpu_topo {
 	u64 cluster_bits;
 	u64 llc_bits;
 	u16 sibling;		/* the one other thread of an SMT2 core, or NO_CPU */
-	u16 pad[7];
+	u16 word2;		/* the second word of CPU numbers its LLC has CPUs in */
+	u8 wide;		/* and it has some in more than two: go by llc_topo.span */
+	u8 pad[3];
+	/* The LLC's CPUs by number in the CPU's own word of 64 and in word2. */
+	u64 word_mask;
+	u64 word2_mask;
+	u64 pad2;
 };
 
 /* A set of CPUs by number, isolated ones left out, as words to scan. */
@@ -138,7 +144,8 @@ struct cpu_state {
 struct llc_state {
 	u64 overload;		/* bit: that CPU has tasks waiting */
 	u64 sched_idle_seen_ns;	/* when a tick last met a SCHED_IDLE task here */
-	u64 pad[6];
+	u64 taken;		/* bit: a real-time task took that CPU, and may have it still */
+	u64 pad[5];
 };
 
 struct node_state {
@@ -164,10 +171,11 @@ struct place_res {
 	u32 claimed;		/* the idle bit of `cpu` was taken */
 	u32 stacked;		/* goes straight behind the running task */
 	u32 core;		/* enum place_core */
-	u32 pad[11];
+	u32 none_idle;		/* the search has shown that no CPU in reach idles */
+	u32 pad[10];
 };
 
-_Static_assert(sizeof(struct cpu_topo) % 8 == 0, "rodata arrays stay aligned");
+_Static_assert(sizeof(struct cpu_topo) == 64, "one cache line per CPU");
 _Static_assert(sizeof(struct llc_state) == 64, "one cache line per LLC");
 _Static_assert(sizeof(struct node_state) == 64, "one cache line per node");
 _Static_assert(__builtin_offsetof(struct cpu_state, pull_cost_ns) == 64,

@@ -24,6 +24,7 @@ s32 BPF_STRUCT_OPS_SLEEPABLE(sibling_init)
 
 		if (!cs)
 			break;
+		kernel_addr.rq[cpu & (MAX_CPUS - 1)] = (u64)bpf_per_cpu_ptr(&runqueues, cpu);
 		cs->avg_idle_ns = AVG_IDLE_CAP_LEAST_NS;
 		for (u32 i = 0; i < LEVEL_NR; i++)
 			cs->dice_ratio[i] = NEWIDLE_RATIO_START;

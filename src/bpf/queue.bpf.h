@@ -12,7 +12,7 @@
 #include "port/port.h"
 
 /* Tasks in @rq's queue: all of sched_ext's but the running one and the local DSQ's. */
-static __always_inline u32 queue_waiting(struct rq *rq)
+static __always_inline u32 queue_waiting(const struct rq *rq)
 {
 	u32 nr = rq->scx.nr_running, seen = rq->scx.local_dsq.nr;
 
@@ -25,7 +25,7 @@ static __always_inline u32 queue_waiting(struct rq *rq)
  * who share it. Were it moved by picks alone, a stream of new or short tasks
  * placed behind it would keep it standing and starve whoever is ahead.
  */
-static __always_inline void queue_advance(struct cpu_state *cs, struct rq *rq, u32 nr_running)
+static __always_inline void queue_advance(struct cpu_state *cs, const struct rq *rq, u32 nr_running)
 {
 	u64 now_ns = rq->clock, delta = now_ns - cs->picked_ns;
 

@@ -34,7 +34,7 @@ static __noinline void note_move(struct task_struct *p, s32 prev, s32 cpu)
 }
 
 /* Did the placement land beside a busy thread, and was there a better core to land on? */
-static __noinline void note_core(const struct place_req *r, s32 cpu, u32 core)
+static __noinline void note_core(struct task_struct *p, s32 cpu, u32 core)
 {
 	const struct cpu_topo *t = port_cpu_topo(cpu);
 
@@ -43,16 +43,16 @@ static __noinline void note_core(const struct place_req *r, s32 cpu, u32 core)
 	if (t->sibling != NO_CPU ? port_cpu_idle(t->sibling) : port_core_idle(cpu))
 		return;
 	stat_inc(STAT_WAKE_CORE_SHARED);
-	if (core != PLACE_CORE_NONE && place_any(r->task, t->llc, true))
+	if (core != PLACE_CORE_NONE && place_any((const struct port_task *)p, t->llc, true))
 		stat_inc(STAT_WAKE_CORE_MISSED);
 }
 
 /* A queued wake-up: was there an idle CPU after all, anywhere it may run? */
-static __noinline void note_queued(const struct place_req *r, s32 cpu)
+static __noinline void note_queued(struct task_struct *p, s32 cpu)
 {
 	const struct cpu_topo *t = port_cpu_topo(cpu);
 
-	if (t && t->valid && place_any(r->task, PLACE_NODE + t->node, false))
+	if (t && t->valid && place_any((const struct port_task *)p, PLACE_NODE + t->node, false))
 		stat_inc(STAT_WAKE_IDLE_MISSED);
 }
 
@@ -66,7 +66,7 @@ static __noinline bool sync_partner(struct task_struct *waker, struct task_struc
 {
 	struct cpu_state *cs = cpu_state_of(cpu);
 	u64 run_ns = live.v[TUN_WAKE_SYNC_RUN], now, pair;
-	struct rq *rq;
+	const struct rq *rq = cpu_rq(cpu);
 
 	if (!cs)
 		return false;
@@ -77,9 +77,6 @@ static __noinline bool sync_partner(struct task_struct *waker, struct task_struc
 		return false;
 	}
 	if (waker->se.sum_exec_runtime >= run_ns * waker->nvcsw)
-		return false;
-	rq = cpu_rq(cpu);
-	if (!rq)
 		return false;
 	now = scx_bpf_now();
 	/* exec_start is on the task clock, which leaves interrupts out. */
@@ -102,7 +99,7 @@ static __always_inline s32 select_fork(struct place_req *r, struct task_struct *
 	if (cpu < 0)
 		return port_allowed(r->task, r->prev) ? r->prev : port_any_allowed(r->task);
 	stat_inc(STAT_PLACE_FORK);
-	note_core(r, cpu, PLACE_CORE_UNKNOWN);
+	note_core(p, cpu, PLACE_CORE_UNKNOWN);
 	scx_bpf_dsq_insert(p, SCX_DSQ_LOCAL, live.v[TUN_SLICE], 0);
 	return cpu;
 }
@@ -136,14 +133,14 @@ s32 BPF_STRUCT_OPS(sibling_select_cpu, struct task_struct *p, s32 prev_cpu, u64 
 	if (res->claimed) {
 		scx_bpf_dsq_insert(p, SCX_DSQ_LOCAL, slice_ns, 0);
 		if (res->core != PLACE_CORE_WHOLE)
-			note_core(&r, res->cpu, res->core);
+			note_core(p, res->cpu, res->core);
 	} else if (res->stacked) {
 		scx_bpf_dsq_insert(p, SCX_DSQ_LOCAL, slice_ns,
 				   res->step == STAT_PLACE_SCHED_IDLE ? SCX_ENQ_PREEMPT : 0);
 		if (res->step == STAT_PLACE_SYNC)
 			sync_stacked(r.waker);
-	} else {
-		note_queued(&r, res->cpu);
+	} else if (!res->none_idle) {
+		note_queued(p, res->cpu);
 	}
 	if (res->cpu != prev_cpu && res->cpu >= 0)
 		note_move(p, prev_cpu, res->cpu);

@@ -5,13 +5,14 @@
 /* Non-zero so that the verifier sees the programs whole without a loader. */
 const volatile u32 nr_cpu_ids = 8;
 const volatile u32 nr_nodes = 8;
-const volatile struct cpu_topo cpu_topo[MAX_CPUS];
+const volatile struct cpu_topo cpu_topo[MAX_CPUS] __attribute__((aligned(64)));
 const volatile struct llc_topo llc_topo[MAX_LLCS];
 const volatile struct node_topo node_topo[MAX_NODES];
 
 volatile u32 loop_start;
 struct tunables live SEC(".data.tun");
 
+struct kernel_addr kernel_addr __attribute__((aligned(64)));
 struct cpu_state cpu_state[MAX_CPUS] __attribute__((aligned(64)));
 struct cpu_stats cpu_stats[MAX_CPUS] __attribute__((aligned(64)));
 struct llc_state llc_state[MAX_LLCS] __attribute__((aligned(64)));

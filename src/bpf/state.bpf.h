@@ -21,6 +21,13 @@
 
 #define SCHED_IDLE_SEEN_NS	1000000000ULL	/* how long a tick's finding is believed */
 
+/* Where the kernel keeps what the fast path reads; never written once filled in. */
+struct kernel_addr {
+	u64 idle_mask[2];	/* the idle threads, the idle cores */
+	u64 pad[6];
+	u64 rq[MAX_CPUS];
+};
+
 /* Fixed at load, written by the loader between open and load. */
 extern const volatile u32 nr_cpu_ids;
 extern const volatile u32 nr_nodes;
@@ -30,6 +37,7 @@ extern const volatile struct node_topo node_topo[MAX_NODES];
 
 extern volatile u32 loop_start;	/* always 0, see port_for() */
 extern struct tunables live;
+extern struct kernel_addr kernel_addr;
 extern struct cpu_state cpu_state[MAX_CPUS];
 extern struct cpu_stats cpu_stats[MAX_CPUS];
 extern struct llc_state llc_state[MAX_LLCS];
@@ -73,9 +81,16 @@ static __always_inline struct cpu_state *cpu_state_of(s32 cpu)
 	return &cpu_state[i & (MAX_CPUS - 1)];
 }
 
-static __always_inline struct rq *cpu_rq(s32 cpu)
+/*
+ * The CPU's runqueue, to read from: a load instead of a call. What a number
+ * beyond the machine reads as is zero, as any address the kernel has not mapped.
+ */
+static __always_inline const struct rq *cpu_rq(s32 cpu)
 {
-	return bpf_per_cpu_ptr(&runqueues, cpu);
+	u32 i = cpu;
+
+	barrier_var(i);
+	return bpf_core_cast((const void *)kernel_addr.rq[i & (MAX_CPUS - 1)], struct rq);
 }
 
 static __always_inline void stat_add(u32 id, u64 n)

@@ -160,11 +160,12 @@ fn add_llc(
     part: &CpuSet,
     (llc, node, node_bit): (u16, u16, u16),
 ) {
+    let span = span(part);
     let mut entry = types::llc_topo {
         nr_cpus: part.len() as u16,
         node,
         node_bit,
-        span: span(part),
+        span,
         ..Default::default()
     };
     let bits: BTreeMap<u32, u32> = part.iter().zip(0..).collect();
@@ -199,8 +200,20 @@ fn add_llc(
             sibling,
             ..Default::default()
         };
+        add_words(&mut layout.cpus[*cpu as usize], &span, *cpu as usize / 64);
     }
     layout.llcs.push(entry);
+}
+
+/// The words of `span`, the LLC's, as seen from a CPU in word `own`.
+fn add_words(cpu: &mut types::cpu_topo, span: &types::span, own: usize) {
+    let mut others = (0..span.mask.len()).filter(|word| *word != own && span.mask[*word] != 0);
+    cpu.word_mask = span.mask[own];
+    if let Some(word) = others.next() {
+        cpu.word2 = word as u16;
+        cpu.word2_mask = span.mask[word];
+    }
+    cpu.wide = u8::from(others.next().is_some());
 }
 
 fn span(set: &CpuSet) -> types::span {
@@ -297,6 +310,21 @@ mod tests {
             (1, 1, 0, 0)
         );
         assert_eq!(llc.span.mask[0], 0xf000_f000);
+    }
+
+    #[test]
+    fn an_llc_is_two_words_where_its_siblings_are_numbered_far_away() {
+        let layout = build(&machine(2, 2, 32)).unwrap();
+        let cpu = &layout.cpus[40];
+        assert_eq!((cpu.word_mask, cpu.wide), (0xffff_ffff_0000_0000, 0));
+        assert_eq!((cpu.word2, cpu.word2_mask), (2, 0xffff_ffff_0000_0000));
+        let sibling = &layout.cpus[128 + 40];
+        assert_eq!((sibling.word2, sibling.word2_mask), (0, cpu.word_mask));
+        let alone = build(&machine(1, 1, 4)).unwrap();
+        assert_eq!(
+            (alone.cpus[0].word_mask, alone.cpus[0].word2_mask),
+            (0xff, 0)
+        );
     }
 
     #[test]

@@ -184,15 +184,21 @@ bool host_wake_wide(u32 waker_flips, u32 wakee_flips, u32 llc_cpus)
 
 bool host_newidle(s32 cpu, u32 rnd, u32 force, struct cpu_state *cs, const struct tunables *t)
 {
-	struct pull_req r = { .cpu = cpu, .features = t->v[TUN_FEATURES], .rnd = rnd };
+	struct pull_req r = {
+		.cpu = cpu,
+		.features = t->v[TUN_FEATURES],
+		.now_ns = host.global[HOST_CLOCK],
+	};
 
+	host.random = rnd;
 	return newidle_balance(&r, port_cpu_topo(cpu), cs, t, force);
 }
 
 bool host_busy(s32 cpu, u32 rnd, u32 self, const struct tunables *t)
 {
-	struct pull_req r = { .cpu = cpu, .features = t->v[TUN_FEATURES], .rnd = rnd };
+	struct pull_req r = { .cpu = cpu, .features = t->v[TUN_FEATURES] };
 
+	host.random = rnd;
 	return busy_balance(&r, port_cpu_topo(cpu), t, self);
 }
 

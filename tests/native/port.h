@@ -73,6 +73,7 @@ struct host_machine {
 	u64 global[HOST_GLOBALS];
 	u64 stale_llc[MAX_LLCS];		/* overload bits with nothing waiting */
 	u64 stale_node[MAX_NODES];
+	u32 random;				/* what port_random() says */
 	u64 stats[STAT_NR];
 	struct host_pull pulls[HOST_PULLS];
 };
@@ -140,6 +141,11 @@ static const struct cpu_topo *port_cpu_topo(s32 cpu)
 	return host_below(cpu, MAX_CPUS) < host.nr_cpus ? &host.cpus[cpu] : &none;
 }
 
+static const struct cpu_topo *port_topo_of(s32 cpu)
+{
+	return port_cpu_topo(host_below(cpu, MAX_CPUS));
+}
+
 static const struct llc_topo *port_llc(u32 llc)
 {
 	return &host.llcs[host_below(llc, host.nr_llcs)];
@@ -157,7 +163,7 @@ static u64 port_idle_word(u32 w, bool core)
 
 static bool port_allowed(const struct port_task *t, s32 cpu)
 {
-	return cpu != -1 && host_bit(t->allowed, cpu);
+	return host_bit(t->allowed, cpu);
 }
 
 static u64 port_allowed_word(const struct port_task *t, u32 w)
@@ -260,6 +266,34 @@ static bool port_sched_idle_seen(u32 llc)
 		if (host_cpu(l->cpus[i])[HOST_SCHED_IDLE])
 			return true;
 	return false;
+}
+
+/* As the kernel would have told it: of each CPU that is taken. */
+static u64 port_llc_taken(u32 llc)
+{
+	const struct llc_topo *t = port_llc(llc);
+	u64 bits = 0;
+
+	for (u32 i = 0; i < t->nr_cpus; i++)
+		if (port_taken(t->cpus[i]))
+			bits |= 1ULL << i;
+	return bits;
+}
+
+static void port_taken_over(u32 llc, u64 bits)
+{
+	(void)llc;
+	(void)bits;
+}
+
+static void port_note_taken(s32 cpu)
+{
+	(void)cpu;
+}
+
+static u32 port_random(void)
+{
+	return host.random;
 }
 
 static u64 port_clock(void)

@@ -40,12 +40,12 @@ static __always_inline u32 place_load(s32 cpu)
 	return port_nr_running(cpu) + (port_taken(cpu) ? PLACE_TAKEN_LOAD : 0);
 }
 
-/* Step 1 before wake_wide(): does the waker's CPU attract the wakee? */
-static __always_inline bool place_wake_affine(const struct place_req *r)
+/* Step 1 before wake_wide(): does the waker's CPU, with @near in prev's LLC, attract the wakee? */
+static __always_inline bool place_wake_affine(const struct place_req *r, bool near)
 {
 	if (place_on(r, FEAT_WA_IDLE)) {
 		/* An interrupt on an idle CPU: its cache is no warmer than prev's. */
-		if (port_cpu_idle(r->waker) && shares_llc(r->waker, r->prev))
+		if (r->waker_idle && near && port_cpu_idle(r->waker))
 			return !port_cpu_idle(r->prev);
 		if (r->sync && place_on(r, FEAT_SYNC) && port_nr_running(r->waker) == 1)
 			return true;
@@ -84,13 +84,13 @@ port_fn s32 place_anywhere(const struct port_task *task port_trusted, s32 prev)
 }
 
 /* Step 1, wake_affine(): the target is @r->waker or @r->prev. */
-static __always_inline s32 place_target(const struct place_req *r, bool prev_ok)
+static __always_inline s32 place_target(const struct place_req *r, bool prev_ok, bool near)
 {
 	bool waker_ok = r->waker == r->prev ? prev_ok : place_usable(r->task, r->waker);
 
 	if (!prev_ok)
 		return waker_ok ? r->waker : place_anywhere(r->task, r->prev);
-	if (!waker_ok || r->waker == r->prev || !place_wake_affine(r))
+	if (!waker_ok || r->waker == r->prev || !place_wake_affine(r, near))
 		return r->prev;
 	if (place_on(r, FEAT_WAKE_WIDE) && port_wake_wide(r->task))
 		return r->prev;
@@ -109,19 +109,19 @@ static __always_inline bool place_stack(const struct place_req *r, bool prev_ok)
  * SIS_PROP and SIS_UTIL): a CPU that never idles long gains nothing from a wide
  * search. Idling for half a microsecond pays for a word, for eight for all 16.
  */
-static __always_inline u32 place_budget(const struct place_req *r, u32 scan_budget,
-					u64 avg_idle_ns)
+static __always_inline u32 place_budget(u32 scan_budget, u64 avg_idle_ns)
 {
 	u64 words = avg_idle_ns / 512;
 
-	if (!place_on(r, FEAT_AVG_CPU) || words >= scan_budget)
+	if (words >= scan_budget)
 		return scan_budget;
 	return words ? words : 1;
 }
 
-/* Step 6 in the LLC of @target, whose topology is @t. */
+/* Step 6 in the LLC of @target, whose topology is @t; @cores idle there. */
 static __always_inline s32 place_core_in_llc(const struct place_req *r, const struct cpu_topo *t,
-					     s32 target, u32 budget)
+					     s32 target, const struct place_idle *cores,
+					     u32 budget)
 {
 	if (t->cluster_bits != t->smt_bits && t->cluster_bits != t->llc_bits) {
 		s32 cpu = place_near(r->task, t->llc, t->cluster_bits & ~t->smt_bits, true);
@@ -129,12 +129,13 @@ static __always_inline s32 place_core_in_llc(const struct place_req *r, const st
 		if (cpu >= 0)
 			return cpu;
 	}
-	return place_search(r->task, t->llc, true, budget, target);
+	return place_llc_claim(r->task, t, target, cores, true, budget);
 }
 
-/* Steps 7 and 8. */
+/* Steps 7 and 8; @threads idle there. */
 static __always_inline s32 place_thread_in_llc(const struct place_req *r, const struct cpu_topo *t,
-					       s32 target, u32 budget, u32 *step)
+					       s32 target, const struct place_idle *threads,
+					       u32 budget, u32 *step)
 {
 	if (place_on(r, FEAT_IDLE_SMT) && t->has_smt) {
 		s32 cpu = place_near(r->task, t->llc, t->smt_bits, false);
@@ -152,19 +153,21 @@ static __always_inline s32 place_thread_in_llc(const struct place_req *r, const 
 	if (!place_on(r, FEAT_IDLE_CPU))
 		return -1;
 	*step = STAT_PLACE_CPU;
-	return place_search(r->task, t->llc, false, budget, target);
+	return place_llc_claim(r->task, t, target, threads, false, budget);
 }
 
-/* Steps 2, 3 and 5, once for whole cores and once for any idle thread. */
-static __always_inline s32 place_known(const struct place_req *r, s32 target, bool prev_ok,
+/*
+ * Steps 2 and 3, once for whole cores and once for any idle thread. @prev_near: prev
+ * may be used and shares the target's LLC.
+ */
+static __always_inline s32 place_known(const struct place_req *r, s32 target, bool prev_near,
 				       bool core, u32 *step)
 {
 	*step = STAT_PLACE_TARGET;
 	if (place_try(target, core))
 		return target;
 	*step = STAT_PLACE_PREV;
-	if (prev_ok && r->prev != target && shares_llc(r->prev, target) &&
-	    place_try(r->prev, core))
+	if (prev_near && r->prev != target && place_try(r->prev, core))
 		return r->prev;
 	return -1;
 }
@@ -214,6 +217,9 @@ port_fn s32 place_off_taken(const struct port_task *task port_trusted, s32 targe
 			best = cpu;
 		}
 	}
+	/* The kernel tells of a task that it takes the CPU from, not of an idle CPU. */
+	if (best == target)
+		port_note_taken(target);
 	return best;
 }
 

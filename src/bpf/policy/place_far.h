@@ -9,18 +9,29 @@
 
 #include "place_search.h"
 
-/* An idle CPU of @set, with @cores a whole core first. */
-static __always_inline s32 place_in(const struct port_task *task, u32 set, u32 cores, s32 near)
+/*
+ * An idle CPU of @set, with @cores a whole core first. On a full machine the
+ * answer is no, and costs one look instead of two searches.
+ */
+port_fn s32 place_in(const struct port_task *task port_trusted, u32 set, u32 cores, s32 near)
 {
-	s32 cpu = cores ? place_search(task, set, true, CPU_WORDS, near) : -1;
+	s32 cpu = -1;
 
+	if (!place_any(task, set, false))
+		return -1;
+	if (cores)
+		cpu = place_search(task, set, true, CPU_WORDS, near);
 	return cpu >= 0 ? cpu : place_search(task, set, false, CPU_WORDS, near);
 }
+
+/* What place_beyond_llc() says where it looked: unlike -1, it knows that nothing idles. */
+#define PLACE_NONE_FAR	(-2)
 
 /*
  * Step 9. @wait_ns on the target is taken at its worst, the running task's
  * slice and one least slice for each that waits: an idle CPU left idle because
  * of a hopeful guess is what users notice. @cores: in each node whole cores first.
+ * Returns the CPU, PLACE_NONE_FAR or, where the wait does not pay for all levels, -1.
  */
 port_fn s32 place_beyond_llc(const struct port_task *task port_trusted, s32 target, u64 wait_ns,
 			     u32 cores)
@@ -33,11 +44,17 @@ port_fn s32 place_beyond_llc(const struct port_task *task port_trusted, s32 targ
 	if (!ct || !ct->valid || max_level < LEVEL_NODE ||
 	    wait_ns <= port_tunable(TUN_MIGRATION_COST_NODE))
 		return -1;
-	cpu = place_in(task, PLACE_NODE + ct->node, cores, target);
-	if (cpu >= 0)
-		return cpu;
 	n = port_node(ct->node);
-	if (!n || max_level < LEVEL_SYSTEM || wait_ns <= port_tunable(TUN_MIGRATION_COST_SYSTEM))
+	if (!n)
+		return -1;
+	if (n->nr_llcs > 1) {
+		cpu = place_in(task, PLACE_NODE + ct->node, cores, target);
+		if (cpu >= 0)
+			return cpu;
+	}
+	if (!n->nr_others)
+		return PLACE_NONE_FAR;
+	if (max_level < LEVEL_SYSTEM || wait_ns <= port_tunable(TUN_MIGRATION_COST_SYSTEM))
 		return -1;
 	port_for(i, MAX_NODES, i < n->nr_others) {
 		u32 set = PLACE_NODE + n->others[port_index(i, MAX_NODES)];
@@ -46,7 +63,7 @@ port_fn s32 place_beyond_llc(const struct port_task *task port_trusted, s32 targ
 		if (cpu >= 0)
 			return cpu;
 	}
-	return -1;
+	return PLACE_NONE_FAR;
 }
 
 /* One round of place_fork(), for whole cores or for threads. */

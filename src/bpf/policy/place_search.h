@@ -36,16 +36,14 @@ static __always_inline bool place_on(const struct place_req *r, u32 feature)
 /* Allowed and not isolated against the task. */
 static __always_inline bool place_usable(const struct port_task *task, s32 cpu)
 {
-	const struct cpu_topo *t = port_cpu_topo(cpu);
-
-	return t && t->valid && port_allowed(task, cpu);
+	return port_topo_of(cpu)->valid && port_allowed(task, cpu);
 }
 
 static __always_inline bool shares_llc(s32 a, s32 b)
 {
-	const struct cpu_topo *ta = port_cpu_topo(a), *tb = port_cpu_topo(b);
+	const struct cpu_topo *ta = port_topo_of(a), *tb = port_topo_of(b);
 
-	return ta && tb && ta->valid && tb->valid && ta->llc == tb->llc;
+	return ta->valid && tb->valid && ta->llc == tb->llc;
 }
 
 /* Claim @cpu if it idles and, with @core, its siblings do too. */
@@ -96,6 +94,21 @@ static __always_inline const struct span *place_span(u32 set)
 	return n ? &n->span : NULL;
 }
 
+/* The candidates of @set in word @w. */
+static __always_inline u64 place_word(const struct port_task *task, const struct span *span,
+				      const struct span *own, u32 w, bool core)
+{
+	u64 bits = span->mask[port_index(w, CPU_WORDS)];
+
+	if (own)
+		bits &= ~own->mask[port_index(w, CPU_WORDS)];
+	if (bits)
+		bits &= port_idle_word(w, core);
+	if (bits)
+		bits &= port_allowed_word(task, w);
+	return bits;
+}
+
 /*
  * Claim an idle CPU (@core: of a wholly idle core) out of @set that the task
  * may use, looking at no more than @budget words, @near's first. Returns the
@@ -123,13 +136,7 @@ port_fn s32 place_search(const struct port_task *task port_trusted, u32 set, u32
 			w -= span->last - span->first + 1;
 		if (w >= CPU_WORDS)
 			break;
-		bits = span->mask[port_index(w, CPU_WORDS)];
-		if (own)
-			bits &= ~own->mask[port_index(w, CPU_WORDS)];
-		if (bits)
-			bits &= port_idle_word(w, core);
-		if (bits)
-			bits &= port_allowed_word(task, w);
+		bits = place_word(task, span, own, w, core);
 		if (!bits)
 			continue;
 		cpu = place_claim_word(bits, w, w == (u32)near / 64 ? near + 1 : 0);
@@ -156,6 +163,49 @@ port_fn bool place_any(const struct port_task *task port_trusted, u32 set, u32 c
 			return true;
 	}
 	return false;
+}
+
+/* What idles in an LLC and the task may use: CPUs by number in its two words. */
+struct place_idle {
+	u64 bits;		/* in the word of the CPU looked from */
+	u64 bits2;		/* in cpu_topo.word2 */
+	bool any;		/* there is something, in a third word maybe */
+};
+
+/* The idle threads or with @core wholly idle cores in the LLC of @cpu, whose topology is @t. */
+static __always_inline struct place_idle place_llc_idle(const struct port_task *task,
+							const struct cpu_topo *t, s32 cpu,
+							bool core)
+{
+	struct place_idle idle = { .bits = t->word_mask & port_idle_word((u32)cpu / 64, core) };
+
+	if (idle.bits)
+		idle.bits &= port_allowed_word(task, (u32)cpu / 64);
+	if (t->word2_mask) {
+		idle.bits2 = t->word2_mask & port_idle_word(t->word2, core);
+		if (idle.bits2)
+			idle.bits2 &= port_allowed_word(task, t->word2);
+	}
+	idle.any = idle.bits | idle.bits2;
+	if (!idle.any && t->wide)
+		idle.any = place_any(task, t->llc, core);
+	return idle;
+}
+
+/* Claim one of @idle, as place_llc_idle() found it, looking at no more than @budget words. */
+static __always_inline s32 place_llc_claim(const struct port_task *task, const struct cpu_topo *t,
+					   s32 cpu, const struct place_idle *idle, bool core,
+					   u32 budget)
+{
+	s32 found = -1;
+
+	if (t->wide)
+		return place_search(task, t->llc, core, budget, cpu);
+	if (idle->bits)
+		found = place_claim_word(idle->bits, (u32)cpu / 64, cpu + 1);
+	if (found < 0 && idle->bits2 && budget > 1)
+		found = place_claim_word(idle->bits2, t->word2, 0);
+	return found;
 }
 
 /* A wholly idle core or an idle thread among the CPUs @bits of an LLC. */

@@ -22,7 +22,8 @@ struct pull_req {
 	u64 min_wait_ns;	/* and so do those that last ran less than this ago */
 	u32 min_running;	/* look only at CPUs with so many runnable tasks */
 	u32 rnd;
-	u32 pad[5];		/* one cache line each in an array by CPU */
+	u64 now_ns;		/* of the runqueue's clock, for what needs no better */
+	u32 pad[3];		/* one cache line each in an array by CPU */
 };
 
 /* The CPU of LLC @llc_id with most waiting tasks among @bits, or -1. */
@@ -102,31 +103,11 @@ static __always_inline u64 pull_level_bits(const struct cpu_topo *t, u32 level)
 	return 0;
 }
 
-/* May anything wait for this CPU? Its own hint is no reason to look around. */
-static __always_inline bool pull_reach(const struct cpu_topo *t)
+/* Does anybody wait on the nodes beyond @n? */
+port_fn bool pull_system_waiting(u32 node)
 {
-	const struct node_topo *n = port_node(t->node);
+	const struct node_topo *n = port_node(node);
 
-	if (port_llc_overload(t->llc) & ~(1ULL << (t->llc_bit & 63)))
-		return true;
-	if (port_node_overload(t->node) & ~(1ULL << (t->node_bit & 63)))
-		return true;
-	return n && n->nr_others;
-}
-
-/* Is anything waiting at @level of @cpu? One load but for SYSTEM. */
-port_fn bool pull_level_waiting(s32 cpu, u32 level)
-{
-	const struct cpu_topo *t = port_cpu_topo(cpu);
-	const struct node_topo *n;
-
-	if (!t || !t->valid)
-		return false;
-	if (level <= LEVEL_LLC)
-		return port_llc_overload(t->llc) & pull_level_bits(t, level);
-	if (level == LEVEL_NODE)
-		return port_node_overload(t->node) & ~(1ULL << (t->node_bit & 63));
-	n = port_node(t->node);
 	if (!n)
 		return false;
 	port_for(i, MAX_NODES, i < n->nr_others) {
@@ -136,28 +117,43 @@ port_fn bool pull_level_waiting(s32 cpu, u32 level)
 	return false;
 }
 
+/* Does anybody wait at @level? One load but for SYSTEM. */
+static __always_inline bool pull_level_waiting(const struct cpu_topo *t, u32 level)
+{
+	if (level <= LEVEL_LLC)
+		return port_llc_overload(t->llc) & pull_level_bits(t, level);
+	if (level == LEVEL_NODE)
+		return port_node_overload(t->node) & ~(1ULL << (t->node_bit & 63));
+	return pull_system_waiting(t->node);
+}
+
+/* Do real-time tasks have one of the CPUs @bits of an LLC? Forgets those they left. */
+port_fn bool pull_taken(u32 llc_id, u64 bits)
+{
+	const struct llc_topo *llc = port_llc(llc_id);
+
+	if (!llc)
+		return false;
+	port_for(i, LLC_CPUS, bits) {
+		u32 bit = port_ctz(bits);
+
+		if (port_taken(llc->cpus[port_index(bit, LLC_CPUS)]))
+			return true;
+		port_taken_over(llc_id, 1ULL << (bit & 63));
+		bits &= bits - 1;
+	}
+	return false;
+}
+
 /*
  * Does somebody at @level, the LLC or nearer, wait behind a task of a higher
  * class? No expectation of a short idle time makes that worth waiting for.
  */
-port_fn bool pull_level_taken(s32 cpu, u32 level)
+static __always_inline bool pull_level_taken(const struct cpu_topo *t, u32 level)
 {
-	const struct cpu_topo *t = port_cpu_topo(cpu);
-	const struct llc_topo *llc;
-	u64 bits;
+	u64 bits = port_llc_taken(t->llc) & pull_level_bits(t, level);
 
-	if (!t || !t->valid)
-		return false;
-	llc = port_llc(t->llc);
-	if (!llc)
-		return false;
-	bits = port_llc_overload(t->llc) & pull_level_bits(t, level);
-	port_for(i, LLC_CPUS, bits) {
-		if (port_taken(llc->cpus[port_index(port_ctz(bits), LLC_CPUS)]))
-			return true;
-		bits &= bits - 1;
-	}
-	return false;
+	return bits && pull_taken(t->llc, bits & port_llc_overload(t->llc));
 }
 
 port_fn bool pull_at_level(const struct pull_req *r port_nonnull, u32 level)
@@ -191,6 +187,7 @@ port_fn bool newidle_search(struct pull_req *r port_nonnull, struct cpu_state *c
 	bool hit;
 
 	start = port_clock();
+	r->rnd = port_random();
 	if (!force && (r->features & (1ULL << FEAT_NEWIDLE_DICE))) {
 		worth = newidle_dice(cs, level, r->rnd, start);
 		if (!worth) {
@@ -212,46 +209,69 @@ port_fn bool newidle_search(struct pull_req *r port_nonnull, struct cpu_state *c
 	return hit;
 }
 
+/* What one level came to. */
+enum newidle_verdict {
+	NEWIDLE_ON,		/* nothing there, look farther */
+	NEWIDLE_STOP,
+	NEWIDLE_GOT,
+};
+
+/*
+ * One level of the walk outwards. @cost is the dearest so far: a level costs no
+ * less than those passed on the way out to it.
+ */
+static __always_inline enum newidle_verdict newidle_level(struct pull_req *r,
+							  const struct cpu_topo *t,
+							  struct cpu_state *cs,
+							  const struct tunables *tun, u32 level,
+							  u32 force, u64 *cost)
+{
+	if (level > tun->v[TUN_NEWIDLE_MAX_LEVEL])
+		return NEWIDLE_STOP;
+	if (level <= LEVEL_LLC && !pull_level_bits(t, level))
+		return NEWIDLE_ON;
+	if (tun->v[TUN_MIGRATION_COST_SMT + level] > *cost)
+		*cost = tun->v[TUN_MIGRATION_COST_SMT + level];
+	/*
+	 * Waiting before gate: an idle machine must not count gated searches that
+	 * had nothing to find.
+	 */
+	if (!pull_level_waiting(t, level))
+		return NEWIDLE_ON;
+	if (!force && newidle_gated(r->features, cs->avg_idle_ns, *cost, cs->pull_cost_ns[level]) &&
+	    !pull_level_taken(t, level)) {
+		port_stat(STAT_NEWIDLE_GATED + level, 1);
+		newidle_cost_update(cs, level, 0, r->now_ns);
+		return NEWIDLE_STOP;
+	}
+	r->hot_ns = *cost;
+	if (newidle_search(r, cs, level, force))
+		return NEWIDLE_GOT;
+	return port_own_work(r->cpu) ? NEWIDLE_STOP : NEWIDLE_ON;
+}
+
 /*
  * A CPU is about to idle: true when something was pulled to it. @force says
- * what it may disregard, never the checks of what may move.
+ * what it may disregard, never the checks of what may move. No loop, as with
+ * the level known most of each step folds away, and this runs whenever a CPU
+ * idles while somebody waits anywhere.
  */
 static bool newidle_balance(struct pull_req *r, const struct cpu_topo *t, struct cpu_state *cs,
 			    const struct tunables *tun, u32 force)
 {
-	u64 max_level = tun->v[TUN_NEWIDLE_MAX_LEVEL];
+	enum newidle_verdict verdict;
 	u64 cost = 0;
 
-	port_for(i, LEVEL_NR, true) {
-		u32 level = port_level(i);
-
-		if (level > max_level)
-			break;
-		if (level <= LEVEL_LLC && !pull_level_bits(t, level))
-			continue;
-		/* A level costs no less than those passed on the way out to it. */
-		if (tun->v[TUN_MIGRATION_COST_SMT + level] > cost)
-			cost = tun->v[TUN_MIGRATION_COST_SMT + level];
-		/*
-		 * Waiting before gate: an idle machine must not count gated
-		 * searches that had nothing to find.
-		 */
-		if (!pull_level_waiting(r->cpu, level))
-			continue;
-		if (!force &&
-		    newidle_gated(r->features, cs->avg_idle_ns, cost, cs->pull_cost_ns[level]) &&
-		    !pull_level_taken(r->cpu, level)) {
-			port_stat(STAT_NEWIDLE_GATED + level, 1);
-			newidle_cost_update(cs, level, 0, port_clock());
-			break;
-		}
-		r->hot_ns = cost;
-		if (newidle_search(r, cs, level, force))
-			return true;
-		if (port_own_work(r->cpu))
-			break;
-	}
-	return false;
+	verdict = newidle_level(r, t, cs, tun, LEVEL_SMT, force, &cost);
+	if (verdict == NEWIDLE_ON)
+		verdict = newidle_level(r, t, cs, tun, LEVEL_CLUSTER, force, &cost);
+	if (verdict == NEWIDLE_ON)
+		verdict = newidle_level(r, t, cs, tun, LEVEL_LLC, force, &cost);
+	if (verdict == NEWIDLE_ON)
+		verdict = newidle_level(r, t, cs, tun, LEVEL_NODE, force, &cost);
+	if (verdict == NEWIDLE_ON)
+		verdict = newidle_level(r, t, cs, tun, LEVEL_SYSTEM, force, &cost);
+	return verdict == NEWIDLE_GOT;
 }
 
 /*
@@ -265,6 +285,7 @@ static bool busy_balance(struct pull_req *r, const struct cpu_topo *t,
 {
 	u64 wait_ns = tun->v[TUN_BALANCE_INTERVAL] / 4;
 
+	r->rnd = port_random();
 	r->min_running = busy_threshold(self, tun->v[TUN_BALANCE_IMBALANCE_PCT]);
 	port_for(i, LEVEL_NR, true) {
 		u32 level = port_level(i);
@@ -273,7 +294,7 @@ static bool busy_balance(struct pull_req *r, const struct cpu_topo *t,
 			continue;
 		r->min_wait_ns = wait_ns << (level > LEVEL_LLC ? level - LEVEL_LLC : 0);
 		r->hot_ns = tun->v[TUN_MIGRATION_COST_SMT + level];
-		if (!pull_level_waiting(r->cpu, level))
+		if (!pull_level_waiting(t, level))
 			continue;
 		if (pull_at_level(r, level)) {
 			port_stat(STAT_BUSY_PULLED + level, 1);

@@ -10,36 +10,40 @@
 #include "place_far.h"
 
 /*
- * Steps 5 to 8 with the target's LLC known to have something idle; @cores: a
- * whole core.
+ * Steps 5 to 8 in the target's LLC, where @cores and @threads idle: the latter
+ * looked for only where there are none of the former.
  */
 static __always_inline s32 wake_in_llc(const struct place_req *r, const struct cpu_topo *ct,
-				       s32 target, bool prev_ok, bool whole, bool cores,
+				       s32 target, bool prev_near, bool whole,
+				       const struct place_idle *cores, struct place_idle threads,
 				       struct place_res *res)
 {
-	u32 budget = place_budget(r, port_tunable(TUN_WAKE_SCAN_BUDGET), port_avg_idle(target));
+	u32 budget = port_tunable(TUN_WAKE_SCAN_BUDGET);
 	s32 cpu;
 
+	if (place_on(r, FEAT_AVG_CPU))
+		budget = place_budget(budget, port_avg_idle(target));
 	cpu = place_recent(r, target, whole, &res->step);
 	if (cpu >= 0)
 		return cpu;
-	if (cores) {
+	if (cores->any) {
 		res->step = STAT_PLACE_CORE;
 		res->core = PLACE_CORE_WHOLE;
-		cpu = place_core_in_llc(r, ct, target, budget);
+		cpu = place_core_in_llc(r, ct, target, cores, budget);
 		if (cpu >= 0)
 			return cpu;
 		res->core = PLACE_CORE_UNKNOWN;
+		threads = place_llc_idle(r->task, ct, target, false);
 	}
 	if (whole) {
-		cpu = place_known(r, target, prev_ok, false, &res->step);
+		cpu = place_known(r, target, prev_near, false, &res->step);
 		if (cpu >= 0)
 			return cpu;
 		cpu = place_recent(r, target, false, &res->step);
 		if (cpu >= 0)
 			return cpu;
 	}
-	return place_thread_in_llc(r, ct, target, budget, &res->step);
+	return place_thread_in_llc(r, ct, target, &threads, budget, &res->step);
 }
 
 /* The task goes straight behind what runs on @cpu. */
@@ -56,16 +60,19 @@ static __always_inline s32 wake_stack(struct place_res *res, s32 cpu, u32 step)
  * instead.
  */
 static __always_inline s32 wake_search(const struct place_req *r, const struct cpu_topo *ct,
-				       s32 target, bool prev_ok, bool whole, bool cores,
-				       struct place_res *res)
+				       s32 target, bool prev_near, bool whole,
+				       const struct place_idle *cores, struct place_res *res)
 {
+	struct place_idle threads = {};
 	s32 cpu;
 
-	if (place_on(r, FEAT_KTHREAD_STACK) && r->kthread_waker && r->waker == r->prev &&
-	    prev_ok && port_nr_running(r->waker) == 1)
+	if (r->kthread_waker && place_on(r, FEAT_KTHREAD_STACK) && r->waker == r->prev &&
+	    prev_near && port_nr_running(r->waker) == 1)
 		return wake_stack(res, r->waker, STAT_PLACE_KTHREAD);
-	if (cores || place_any(r->task, ct->llc, false)) {
-		cpu = wake_in_llc(r, ct, target, prev_ok, whole, cores, res);
+	if (!cores->any)
+		threads = place_llc_idle(r->task, ct, target, false);
+	if (cores->any || threads.any) {
+		cpu = wake_in_llc(r, ct, target, prev_near, whole, cores, threads, res);
 		if (cpu >= 0)
 			return cpu;
 	}
@@ -74,14 +81,14 @@ static __always_inline s32 wake_search(const struct place_req *r, const struct c
 	if (cpu >= 0)
 		return wake_stack(res, cpu, STAT_PLACE_SCHED_IDLE);
 	if (place_on(r, FEAT_WAKE_WIDEN)) {
-		const struct cpu_topo *far;
-
 		cpu = place_beyond_llc(r->task, target, port_wait_ns(target),
 				       place_on(r, FEAT_IDLE_CORE));
-		far = port_cpu_topo(cpu);
-		res->step = far && far->node == ct->node ? STAT_PLACE_NODE : STAT_PLACE_SYSTEM;
-		if (cpu >= 0)
+		if (cpu >= 0) {
+			res->step = port_topo_of(cpu)->node == ct->node ? STAT_PLACE_NODE :
+									  STAT_PLACE_SYSTEM;
 			return cpu;
+		}
+		res->none_idle = !cores->any && !threads.any && cpu == PLACE_NONE_FAR;
 	}
 	res->cpu = port_taken(target) ? place_off_taken(r->task, target) : target;
 	res->step = STAT_PLACE_QUEUE;
@@ -94,13 +101,13 @@ static __always_inline s32 wake_search(const struct place_req *r, const struct c
  */
 static void place_wake(const struct place_req *r, struct place_res *res)
 {
-	bool prev_ok = place_usable(r->task, r->prev);
+	bool prev_ok = place_usable(r->task, r->prev), near = shares_llc(r->waker, r->prev);
 	bool whole = place_on(r, FEAT_IDLE_CORE) && !place_on(r, FEAT_PREV_BEFORE_CORE);
-	bool cores = false;
+	struct place_idle cores = {};
 	const struct cpu_topo *ct;
 	s32 cpu, target;
 
-	res->claimed = res->stacked = false;
+	res->claimed = res->stacked = res->none_idle = false;
 	res->core = whole ? PLACE_CORE_WHOLE : PLACE_CORE_UNKNOWN;
 	if (place_stack(r, prev_ok)) {
 		wake_stack(res, r->waker, STAT_PLACE_SYNC);
@@ -110,14 +117,13 @@ static void place_wake(const struct place_req *r, struct place_res *res)
 	 * The common case first: a running waker cannot be an idle target, so
 	 * whatever step 1 would say, an idle prev in its LLC is next in line.
 	 */
-	if (prev_ok && r->waker != r->prev && shares_llc(r->waker, r->prev) &&
-	    !r->waker_idle && place_try(r->prev, whole)) {
+	if (prev_ok && near && r->waker != r->prev && !r->waker_idle && place_try(r->prev, whole)) {
 		res->step = STAT_PLACE_PREV;
 		cpu = r->prev;
 		goto claimed;
 	}
 
-	target = place_target(r, prev_ok);
+	target = place_target(r, prev_ok, near);
 	ct = port_cpu_topo(target);
 	res->cpu = target;
 	res->step = STAT_PLACE_QUEUE;
@@ -128,14 +134,17 @@ static void place_wake(const struct place_req *r, struct place_res *res)
 			res->step = STAT_PLACE_CPU;
 	} else {
 		/* The cheap "no": without a whole core in the LLC nobody looks for one. */
-		cores = place_on(r, FEAT_IDLE_CORE) && place_any(r->task, ct->llc, true);
-		if (whole && !cores) {
+		if (place_on(r, FEAT_IDLE_CORE))
+			cores = place_llc_idle(r->task, ct, target, true);
+		if (whole && !cores.any) {
 			whole = false;
 			res->core = PLACE_CORE_NONE;
 		}
-		cpu = place_known(r, target, prev_ok, whole, &res->step);
+		/* Target and prev are the waker's and prev, or prev may not be used. */
+		near = prev_ok && near;
+		cpu = place_known(r, target, near, whole, &res->step);
 		if (cpu < 0)
-			cpu = wake_search(r, ct, target, prev_ok, whole, cores, res);
+			cpu = wake_search(r, ct, target, near, whole, &cores, res);
 	}
 	if (cpu < 0)
 		return;

@@ -59,6 +59,12 @@ static __always_inline const struct cpu_topo *port_cpu_topo(s32 cpu)
 	return (const struct cpu_topo *)&cpu_topo[i & (MAX_CPUS - 1)];
 }
 
+/* The same for a CPU the kernel named: there is no other. */
+static __always_inline const struct cpu_topo *port_topo_of(s32 cpu)
+{
+	return (const struct cpu_topo *)&cpu_topo[port_index(cpu, MAX_CPUS)];
+}
+
 static __always_inline u32 port_node_of(s32 cpu)
 {
 	return cpu_topo[port_index(cpu, MAX_CPUS)].node;
@@ -81,45 +87,59 @@ static __always_inline const struct node_topo *port_node(u32 node)
 }
 
 /*
- * One word of a kernel cpumask. The verifier takes no variable index into a
- * kernel structure; a switch over all words would be free of the copy, but its
- * sixteen ways multiply with every search in a program.
+ * Word @w of the cpumask at @addr. The verifier takes no variable index into a
+ * kernel structure, but a cast of any address to one.
  */
-static __noinline u64 cpumask_word(const struct cpumask *mask, u32 w)
+static __always_inline u64 cpumask_word(u64 addr, u32 w)
 {
-	u64 word = 0;
+	return bpf_core_cast((const void *)addr + w * sizeof(u64), struct cpumask)->bits[0];
+}
 
-	if (!w)
-		return mask->bits[0];
-	if (w * 64 >= nr_cpu_ids || w >= CPU_WORDS)
-		return 0;
-	bpf_probe_read_kernel(&word, sizeof(word), (const void *)mask + w * sizeof(word));
-	return word;
+/*
+ * The masks stay where they are until the scheduler is unloaded, so that their
+ * addresses are asked for once: not in ops.init, where before 6.15 idle
+ * tracking is not on yet.
+ */
+static __noinline void idle_masks_find(void)
+{
+	const struct cpumask *mask;
+
+	mask = scx_bpf_get_idle_cpumask();
+	kernel_addr.idle_mask[0] = (u64)mask;
+	scx_bpf_put_idle_cpumask(mask);
+	mask = scx_bpf_get_idle_smtmask();
+	kernel_addr.idle_mask[1] = (u64)mask;
+	scx_bpf_put_idle_cpumask(mask);
 }
 
 static __always_inline u64 port_idle_word(u32 w, bool core)
 {
-	const struct cpumask *mask = core ? scx_bpf_get_idle_smtmask() :
-					    scx_bpf_get_idle_cpumask();
-	u64 word = cpumask_word(mask, w);
-
-	scx_bpf_put_idle_cpumask(mask);
-	return word;
+	if (!kernel_addr.idle_mask[1])
+		idle_masks_find();
+	return w < CPU_WORDS && w * 64 < nr_cpu_ids ?
+		       cpumask_word(kernel_addr.idle_mask[core & 1], w) : 0;
 }
 
+/* For a CPU that exists. */
 static __always_inline bool port_allowed(const struct port_task *t, s32 cpu)
 {
 	/* Unrestricted is the common case and costs one comparison. */
-	return (u32)cpu < nr_cpu_ids &&
-	       (port_to_task(t)->nr_cpus_allowed >= nr_cpu_ids ||
-		bpf_cpumask_test_cpu(cpu, port_to_task(t)->cpus_ptr));
+	return port_to_task(t)->nr_cpus_allowed >= nr_cpu_ids ||
+	       bpf_cpumask_test_cpu(cpu, port_to_task(t)->cpus_ptr);
 }
 
 static __always_inline u64 port_allowed_word(const struct port_task *t, u32 w)
 {
+	const void *p = t;
+	u64 addr;
+
 	if (port_to_task(t)->nr_cpus_allowed >= nr_cpu_ids)
 		return ~0ULL;
-	return cpumask_word(port_to_task(t)->cpus_ptr, w);
+	if (w >= CPU_WORDS || w * 64 >= nr_cpu_ids)
+		return 0;
+	/* t->cpus_ptr, read as a number and not as a pointer. */
+	addr = cpumask_word((u64)p + bpf_core_field_offset(struct task_struct, cpus_ptr), 0);
+	return cpumask_word(addr, w);
 }
 
 static __always_inline s32 port_any_allowed(const struct port_task *t)
@@ -129,12 +149,13 @@ static __always_inline s32 port_any_allowed(const struct port_task *t)
 	return cpu < nr_cpu_ids ? (s32)cpu : -1;
 }
 
-/* Nothing running or queued, of any class; the claim decides, this only hints. */
+/*
+ * Nothing running or queued, of any class. A hint: the claim decides, and what is
+ * no CPU cannot be claimed.
+ */
 static __always_inline bool port_cpu_idle(s32 cpu)
 {
-	struct rq *rq = cpu_rq(cpu);
-
-	return rq && !rq->nr_running;
+	return !cpu_rq(cpu)->nr_running;
 }
 
 static __always_inline bool port_core_idle(s32 cpu)
@@ -153,7 +174,7 @@ static __always_inline bool port_core_idle(s32 cpu)
 /* Take the CPU's idle bit. */
 static __always_inline bool port_claim(s32 cpu)
 {
-	if (scx_bpf_test_and_clear_cpu_idle(cpu))
+	if ((u32)cpu < nr_cpu_ids && scx_bpf_test_and_clear_cpu_idle(cpu))
 		return true;
 	stat_inc(STAT_CLAIM_LOST);
 	return false;
@@ -167,17 +188,24 @@ static __always_inline s32 port_claim_any(const struct port_task *t)
 
 static __always_inline u32 port_nr_running(s32 cpu)
 {
-	struct rq *rq = cpu_rq(cpu);
-
-	return rq ? rq->nr_running : 0;
+	return cpu_rq(cpu)->nr_running;
 }
 
 /* A real-time or deadline task runs there: what waits may wait for long. */
 static __always_inline bool port_taken(s32 cpu)
 {
-	struct rq *rq = cpu_rq(cpu);
+	return cpu_rq(cpu)->curr->prio < MAX_RT_PRIO;
+}
 
-	return rq && rq->curr->prio < MAX_RT_PRIO;
+/* A real-time task has @cpu: tell CPUs going idle that whoever waits there is in need. */
+static __always_inline void port_note_taken(s32 cpu)
+{
+	const struct cpu_topo *t = port_topo_of(cpu);
+	u64 bit = 1ULL << (t->llc_bit & 63);
+	u32 llc = t->llc;
+
+	if (t->valid && llc < MAX_LLCS && !(llc_state[port_index(llc, MAX_LLCS)].taken & bit))
+		__sync_fetch_and_or(&llc_state[port_index(llc, MAX_LLCS)].taken, bit);
 }
 
 static __always_inline u64 port_avg_idle(s32 cpu)
@@ -226,10 +254,10 @@ port_fn bool port_wake_wide(const struct port_task *t port_trusted)
 /* How long a newcomer may have to wait at worst. */
 static __always_inline u64 port_wait_ns(s32 cpu)
 {
-	struct rq *rq = cpu_rq(cpu);
+	const struct rq *rq = cpu_rq(cpu);
 	u64 wait;
 
-	if (!rq || !rq->nr_running)
+	if (!rq->nr_running)
 		return 0;
 	wait = rq->curr->scx.slice;
 	return wait + (rq->nr_running - 1) * live.v[TUN_SLICE_MIN];
@@ -249,9 +277,9 @@ static __always_inline bool port_sched_idle_seen(u32 llc)
 
 static __always_inline bool port_sched_idle_only(s32 cpu)
 {
-	struct rq *rq = cpu_rq(cpu);
+	const struct rq *rq = cpu_rq(cpu);
 
-	return rq && rq->nr_running == 1 && rq->curr->policy == SCHED_IDLE;
+	return rq->nr_running == 1 && rq->curr->policy == SCHED_IDLE;
 }
 
 #endif
