@@ -8,6 +8,8 @@ use std::path::Path;
 use anyhow::anyhow;
 use anyhow::Context;
 use anyhow::Result;
+use libbpf_rs::query::ProgInfoIter;
+use libbpf_rs::query::ProgramInfo;
 use libbpf_rs::Link;
 use libbpf_rs::OpenObject;
 use scx_utils::scx_ops_attach;
@@ -88,6 +90,9 @@ impl<'obj> Scheduler<'obj> {
 
         let mut skel = scx_ops_load!(open, sibling_ops, uei)
             .context("loading the BPF programs; run with -v for the kernel's reasons")?;
+        if options.verbose {
+            say_programs();
+        }
         let link = scx_ops_attach!(skel, sibling_ops).map_err(attach_failure)?;
         Ok(Scheduler {
             link: Some(link),
@@ -133,6 +138,18 @@ impl<'obj> Scheduler<'obj> {
             }
         }
         outcome
+    }
+}
+
+/// What the verifier made of each program: how far it is from its limit of a million.
+fn say_programs() {
+    let ours = |info: &ProgramInfo| info.name.to_string_lossy().starts_with("sibling_");
+    for info in ProgInfoIter::default().filter(ours) {
+        out::note(format_args!(
+            "program {}: {} instructions verified",
+            info.name.to_string_lossy(),
+            info.verified_insns
+        ));
     }
 }
 

@@ -24,9 +24,8 @@ fn survives_everything_at_once() {
 #[test]
 fn loads_and_unloads_again_and_again_under_load() {
     let cycles = if full() { 50 } else { 15 };
-    let out = Machine::new()
+    let out = Machine::counting()
         .smp("2")
-        // About 20 s each under emulation.
         .option("--timeout", &[&(60 * cycles).to_string()])
         .run("cycles", &[&cycles.to_string()]);
     println!("{cycles} cycles in {} guest seconds", out.at("seconds", ""));

@@ -17,7 +17,9 @@ all() {
 sleep 10
 measure warmup pipe --place same
 all fair
-start_sibling sibling
+start_sibling sibling -v
+sed -n 's/.* program \(sibling_[a-z_]*\): \([0-9]*\) instructions verified.*/verified.\1 \2/p' \
+	"$work/errors"
 all sibling
 health
 stop_sibling
