@@ -44,6 +44,7 @@ needs() {
 	test)
 		cat <<-END
 			shellcheck shellcheck
+			valgrind valgrind
 			zstd zstd
 		END
 		;;

@@ -15,11 +15,6 @@ static __always_inline u32 port_random(void)
 	return bpf_get_prandom_u32();
 }
 
-static __always_inline void port_stat(u32 id, u64 n)
-{
-	stat_add(id, n);
-}
-
 static __always_inline u64 port_llc_overload(u32 llc)
 {
 	return llc < MAX_LLCS ? READ_ONCE(llc_state[port_index(llc, MAX_LLCS)].overload) : 0;

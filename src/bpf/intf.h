@@ -171,8 +171,9 @@ struct place_res {
 	u32 claimed;		/* the idle bit of `cpu` was taken */
 	u32 stacked;		/* goes straight behind the running task */
 	u32 core;		/* enum place_core */
-	u32 none_idle;		/* the search has shown that no CPU in reach idles */
-	u32 pad[10];
+	u32 none_idle;		/* a search has just shown that no CPU in reach idles */
+	u64 far_after_ns;	/* outlasts the placement: no look beyond the LLC before that */
+	u32 pad[8];
 };
 
 _Static_assert(sizeof(struct cpu_topo) == 64, "one cache line per CPU");

@@ -171,6 +171,19 @@ static u64 port_allowed_word(const struct port_task *t, u32 w)
 	return t->allowed[host_below(w, CPU_WORDS)];
 }
 
+static u32 port_cpu_words(void)
+{
+	return (host.nr_cpus + 63) / 64;
+}
+
+static bool port_unbound(const struct port_task *t)
+{
+	for (u32 w = 0; w < CPU_WORDS; w++)
+		if (~t->allowed[w])
+			return false;
+	return true;
+}
+
 static s32 port_any_allowed(const struct port_task *t)
 {
 	for (u32 w = 0; w < CPU_WORDS; w++)
@@ -294,6 +307,11 @@ static void port_note_taken(s32 cpu)
 static u32 port_random(void)
 {
 	return host.random;
+}
+
+static u64 port_now(void)
+{
+	return host.global[HOST_CLOCK];
 }
 
 static u64 port_clock(void)

@@ -3,7 +3,7 @@
 //! about the machine set by hand.
 
 // Each test binary uses its own part of this.
-#![allow(dead_code)]
+#![allow(dead_code, unused_imports)]
 
 pub mod ffi;
 pub mod rng;
@@ -296,12 +296,16 @@ impl Machine {
         })
     }
 
-    /// Places a waking task.
+    /// Places a waking task; the waker's CPU remembers nothing.
     pub fn wake(&self, wake: Wake) -> Placed {
-        let mut res = types::place_res::default();
+        self.wake_after(&mut types::place_res::default(), wake)
+    }
+
+    /// The same with what the waker's CPU remembers of its earlier placements.
+    pub fn wake_after(&self, res: &mut types::place_res, wake: Wake) -> Placed {
         // SAFETY: all three outlive the call.
         self.ask(&wake, |w| unsafe {
-            ffi::host_place_wake(w, &self.tunables, &mut res)
+            ffi::host_place_wake(w, &self.tunables, res)
         });
         Placed {
             cpu: res.cpu,

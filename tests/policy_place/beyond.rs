@@ -1,7 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0-only
 //! From step 8 on: SCHED_IDLE, beyond the LLC, and the queue.
 
+use scx_sibling::skel::types::place_res;
+
 use crate::native_common::Field;
+use crate::native_common::Global;
 use crate::native_common::Machine;
 use crate::native_common::Shape;
 use crate::native_common::Stat;
@@ -219,4 +222,53 @@ fn a_busy_waker_draws_the_wakee_off_a_cpu_that_a_realtime_task_has() {
     m.running(4, 3);
     m.set(0, Field::Taken, 1);
     assert_eq!(m.wake(Wake::new(0, 4)).cpu, 4);
+}
+
+/// As far as the numbers go, three words; LLCs 0-47, 48-95, 96-143, 144-191.
+fn large(changes: &[&str]) -> Machine {
+    Machine::new(&Shape::new(2, 2, 24, 2)).with(changes)
+}
+
+/// Wakes a task of CPU 0 at `us`: where does it go, and was it looked for a CPU beyond the LLC?
+fn wake_at(m: &Machine, memory: &mut place_res, us: u64, wake: Wake) -> (i32, bool) {
+    let paused = m.stat(Stat::STAT_WAKE_FAR_PAUSED, 0);
+    m.global_set(Global::Clock, us * 1000);
+    let placed = m.wake_after(memory, wake);
+    (placed.cpu, m.stat(Stat::STAT_WAKE_FAR_PAUSED, 0) == paused)
+}
+
+#[test]
+fn a_large_full_machine_is_not_searched_again_at_once() {
+    let m = large(&[]);
+    let mut memory = place_res::default();
+    let mut at = |us| wake_at(&m, &mut memory, us, Wake::new(0, 0));
+    m.idle_only(&[]);
+    assert_eq!(at(1000), (0, true));
+    m.idle_only(&[50]);
+    assert_eq!(at(1239), (0, false), "80 us for each of three words");
+    m.idle_only(&[2, 50]);
+    assert_eq!(at(1239), (2, true), "the own LLC is not paused");
+    assert_eq!(at(1240), (50, true));
+    m.idle_only(&[51]);
+    assert_eq!(at(1241), (51, true), "success is no reason to pause");
+}
+
+#[test]
+fn a_small_full_machine_is_searched_each_time() {
+    let m = machine(&[]);
+    let mut memory = place_res::default();
+    m.idle_only(&[]);
+    assert!(wake_at(&m, &mut memory, 1000, Wake::new(0, 0)).1);
+    m.idle_only(&[5]);
+    assert_eq!(wake_at(&m, &mut memory, 1000, Wake::new(0, 0)), (5, true));
+}
+
+#[test]
+fn what_a_bound_task_does_not_find_says_nothing_of_others() {
+    let m = large(&[]);
+    let mut memory = place_res::default();
+    m.idle_only(&[50]);
+    let bound = Wake::new(0, 0).allowed(&[0, 1, 100]);
+    assert_eq!(wake_at(&m, &mut memory, 1000, bound).0, 0);
+    assert_eq!(wake_at(&m, &mut memory, 1000, Wake::new(0, 0)), (50, true));
 }

@@ -9,6 +9,9 @@
 #include "place.h"
 #include "place_far.h"
 
+#define FAR_WORDS_FREE		2	/* a look at so many is as cheap as one at an LLC */
+#define FAR_WORD_PAUSE_NS	80000	/* rest for each word of a look that found nothing */
+
 /*
  * Steps 5 to 8 in the target's LLC, where @cores and @threads idle: the latter
  * looked for only where there are none of the former.
@@ -56,6 +59,31 @@ static __always_inline s32 wake_stack(struct place_res *res, s32 cpu, u32 step)
 }
 
 /*
+ * Step 9. A full machine is the larger the dearer to search, and stays full for
+ * a while: there a waker's CPU that found nothing does not look again at once. A
+ * CPU that idles meanwhile fetches for itself what is worth fetching. What a
+ * task bound to few CPUs finds says nothing of others.
+ */
+static __always_inline s32 wake_beyond(const struct place_req *r, const struct cpu_topo *ct,
+				       s32 target, struct place_res *res)
+{
+	u32 words = port_cpu_words();
+	s32 cpu;
+
+	if (res->far_after_ns && (s64)(port_now() - res->far_after_ns) < 0) {
+		port_stat(STAT_WAKE_FAR_PAUSED, 1);
+		return PLACE_NONE_FAR;
+	}
+	cpu = place_beyond_llc(r->task, target, port_wait_ns(target), place_on(r, FEAT_IDLE_CORE));
+	if (cpu >= 0)
+		res->step = port_topo_of(cpu)->node == ct->node ? STAT_PLACE_NODE :
+								  STAT_PLACE_SYSTEM;
+	else if (cpu == PLACE_NONE_FAR && words > FAR_WORDS_FREE && port_unbound(r->task))
+		res->far_after_ns = port_now() + words * FAR_WORD_PAUSE_NS;
+	return cpu;
+}
+
+/*
  * Steps 4 to 9. Returns the CPU claimed, or -1 with @res telling what to do
  * instead.
  */
@@ -81,14 +109,10 @@ static __always_inline s32 wake_search(const struct place_req *r, const struct c
 	if (cpu >= 0)
 		return wake_stack(res, cpu, STAT_PLACE_SCHED_IDLE);
 	if (place_on(r, FEAT_WAKE_WIDEN)) {
-		cpu = place_beyond_llc(r->task, target, port_wait_ns(target),
-				       place_on(r, FEAT_IDLE_CORE));
-		if (cpu >= 0) {
-			res->step = port_topo_of(cpu)->node == ct->node ? STAT_PLACE_NODE :
-									  STAT_PLACE_SYSTEM;
+		cpu = wake_beyond(r, ct, target, res);
+		if (cpu >= 0)
 			return cpu;
-		}
-		res->none_idle = !cores->any && !threads.any && cpu == PLACE_NONE_FAR;
+		res->none_idle = cpu == PLACE_NONE_FAR && !cores->any && !threads.any;
 	}
 	res->cpu = port_taken(target) ? place_off_taken(r->task, target) : target;
 	res->step = STAT_PLACE_QUEUE;

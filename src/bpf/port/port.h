@@ -120,11 +120,33 @@ static __always_inline u64 port_idle_word(u32 w, bool core)
 		       cpumask_word(kernel_addr.idle_mask[core & 1], w) : 0;
 }
 
+static __always_inline void port_stat(u32 id, u64 n)
+{
+	stat_add(id, n);
+}
+
+static __always_inline u64 port_now(void)
+{
+	return scx_bpf_now();
+}
+
+/* Words of 64 that the machine's CPU numbers take. */
+static __always_inline u32 port_cpu_words(void)
+{
+	return (nr_cpu_ids + 63) / 64;
+}
+
+/* May the task run anywhere? */
+static __always_inline bool port_unbound(const struct port_task *t)
+{
+	return port_to_task(t)->nr_cpus_allowed >= nr_cpu_ids;
+}
+
 /* For a CPU that exists. */
 static __always_inline bool port_allowed(const struct port_task *t, s32 cpu)
 {
 	/* Unrestricted is the common case and costs one comparison. */
-	return port_to_task(t)->nr_cpus_allowed >= nr_cpu_ids ||
+	return port_unbound(t) ||
 	       bpf_cpumask_test_cpu(cpu, port_to_task(t)->cpus_ptr);
 }
 
@@ -133,7 +155,7 @@ static __always_inline u64 port_allowed_word(const struct port_task *t, u32 w)
 	const void *p = t;
 	u64 addr;
 
-	if (port_to_task(t)->nr_cpus_allowed >= nr_cpu_ids)
+	if (port_unbound(t))
 		return ~0ULL;
 	if (w >= CPU_WORDS || w * 64 >= nr_cpu_ids)
 		return 0;
