@@ -23,7 +23,7 @@ fn survives_everything_at_once() {
 
 #[test]
 fn loads_and_unloads_again_and_again_under_load() {
-    let cycles = if full() { 50 } else { 15 };
+    let cycles = if full() { 50 } else { 10 };
     let out = Machine::new()
         .smp("2")
         // About 40 s each on a busy host, most of it the verifier's.

@@ -18,6 +18,8 @@ load_forever scx_sibling load sleepers -n 8 --run-us 200 --sleep-us 2000 --secon
 loads=$!
 load_forever scx_sibling load forks --seconds 5 &
 loads="$loads $!"
+# Ahead of the loads, or most of the time goes by waiting for the verifier.
+renice -n -15 -p $$ >/dev/null
 first=$(cat "$seq")
 done=0
 while [ "$done" -lt "$cycles" ]; do
