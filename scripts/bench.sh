@@ -65,7 +65,11 @@ keep() {
 	printf '%s\n' "$@" >>"$tmp/options"
 }
 
-[ "${1:-}" = fastpath ] || { usage >&2 && exit 2; }
+case ${1:-} in
+fastpath) ;;
+-h | --help) usage && exit 0 ;;
+*) usage >&2 && exit 2 ;;
+esac
 shift
 tmp=$(mktemp -d)
 trap 'rm -rf "$tmp"' EXIT

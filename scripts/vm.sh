@@ -194,8 +194,7 @@ run_command_vm() {
 }
 
 # tripped: did the emulator run into a breakpoint that the booting kernel had
-# just patched over? It happens about once in a hundred boots with several CPU
-# threads, and never to hardware.
+# just patched over? Some boots with several CPU threads do.
 tripped() {
 	! grep -q '^up' "$tmp/ctl" && grep -q 'Oops: int3' "$tmp/console"
 }

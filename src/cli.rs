@@ -56,7 +56,7 @@ pub struct SchedulerArgs {
     #[arg(long)]
     pub help_tunables: bool,
 
-    /// Print the BPF verifier's log and library messages
+    /// Print library messages and how much the BPF verifier looked at; its log where it refuses
     #[arg(short, long)]
     pub verbose: bool,
 

@@ -73,11 +73,14 @@ fn cost(nodes: u32, llcs: u32, load: Load) -> f64 {
         .output()
         .expect("starting valgrind");
     let text = String::from_utf8_lossy(&run.stderr);
+    assert!(run.status.success(), "the counted run failed:\n{text}");
     let count = text
         .lines()
         .find_map(|line| line.split("Collected :").nth(1))
         .unwrap_or_else(|| panic!("no count in\n{text}"));
-    count.trim().parse::<f64>().unwrap() / f64::from(WAKES)
+    let cost = count.trim().parse::<f64>().unwrap() / f64::from(WAKES);
+    assert!(cost > 1.0, "nothing was counted:\n{text}");
+    cost
 }
 
 #[test]

@@ -223,7 +223,7 @@ static __noinline bool dispatch_newidle(s32 cpu, const struct rq *rq, struct cpu
 	u32 force = cs->force_pull;
 	struct pull_req *r;
 
-	if (!feature(live.v[TUN_FEATURES], FEAT_NEWIDLE) || !t || !t->valid )
+	if (!feature(live.v[TUN_FEATURES], FEAT_NEWIDLE) || !t || !t->valid)
 		return false;
 	r = pull_req_init(cpu, rq->clock);
 	cs->force_pull = PULL_GATED;
@@ -254,7 +254,7 @@ static __always_inline void dispatch_idle(s32 cpu, const struct rq *rq, struct c
 	if (cs->overloaded)
 		overload_clear(cpu, cs);
 	idle_fold(rq, cs);
-	if (overload_anywhere(port_node_of(cpu)) && dispatch_newidle(cpu, rq, cs))
+	if (overload_anywhere(port_topo_of(cpu)->node) && dispatch_newidle(cpu, rq, cs))
 		return;
 	cs->force_pull = PULL_GATED;
 	if (!cs->idle_since_ns)

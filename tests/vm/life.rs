@@ -26,7 +26,7 @@ fn loads_and_unloads_again_and_again_under_load() {
     let cycles = if full() { 50 } else { 10 };
     let out = Machine::new()
         .smp("2")
-        // About 40 s each on a busy host, most of it the verifier's.
+        // About 40 s each were seen where another machine ran beside it.
         .option("--timeout", &[&(90 * cycles).to_string()])
         .run("cycles", &[&cycles.to_string()]);
     println!("{cycles} cycles in {} guest seconds", out.at("seconds", ""));

@@ -19,7 +19,8 @@
  *  8. any idle CPU in the LLC                     IDLE_CPU, budget by AVG_CPU
  *     or one that runs only SCHED_IDLE work, which counts as idle for others
  *  9. node, then the other nodes by distance, while the expected wait is longer
- *     than the move costs                         WAKE_WIDEN
+ *     than the move costs; on a large machine not at once again where nothing
+ *     was found                                   WAKE_WIDEN
  * 10. queue at the target, or where no real-time task has the CPU
  *
  * Contract: the result is allowed for the task; `claimed` says that this call

@@ -103,7 +103,7 @@ static __always_inline u64 pull_level_bits(const struct cpu_topo *t, u32 level)
 	return 0;
 }
 
-/* Does anybody wait on the nodes beyond @n? */
+/* Does anybody wait on the nodes beyond @node? */
 port_fn bool pull_system_waiting(u32 node)
 {
 	const struct node_topo *n = port_node(node);

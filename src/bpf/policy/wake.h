@@ -67,7 +67,6 @@ static __always_inline s32 wake_stack(struct place_res *res, s32 cpu, u32 step)
 static __always_inline s32 wake_beyond(const struct place_req *r, const struct cpu_topo *ct,
 				       s32 target, struct place_res *res)
 {
-	u32 words = port_cpu_words();
 	s32 cpu;
 
 	if (res->far_after_ns && (s64)(port_now() - res->far_after_ns) < 0) {
@@ -78,8 +77,9 @@ static __always_inline s32 wake_beyond(const struct place_req *r, const struct c
 	if (cpu >= 0)
 		res->step = port_topo_of(cpu)->node == ct->node ? STAT_PLACE_NODE :
 								  STAT_PLACE_SYSTEM;
-	else if (cpu == PLACE_NONE_FAR && words > FAR_WORDS_FREE && port_unbound(r->task))
-		res->far_after_ns = port_now() + words * FAR_WORD_PAUSE_NS;
+	else if (cpu == PLACE_NONE_FAR && port_cpu_words() > FAR_WORDS_FREE &&
+		 port_unbound(r->task))
+		res->far_after_ns = port_now() + port_cpu_words() * FAR_WORD_PAUSE_NS;
 	return cpu;
 }
 

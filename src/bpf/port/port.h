@@ -65,11 +65,6 @@ static __always_inline const struct cpu_topo *port_topo_of(s32 cpu)
 	return (const struct cpu_topo *)&cpu_topo[port_index(cpu, MAX_CPUS)];
 }
 
-static __always_inline u32 port_node_of(s32 cpu)
-{
-	return cpu_topo[port_index(cpu, MAX_CPUS)].node;
-}
-
 static __always_inline const struct llc_topo *port_llc(u32 llc)
 {
 	if (llc >= MAX_LLCS)
@@ -97,8 +92,8 @@ static __always_inline u64 cpumask_word(u64 addr, u32 w)
 
 /*
  * The masks stay where they are until the scheduler is unloaded, so that their
- * addresses are asked for once: not in ops.init, where before 6.15 idle
- * tracking is not on yet.
+ * addresses are asked for once: not in ops.init, as some kernels turn idle
+ * tracking on after it and eject who asks before.
  */
 static __noinline void idle_masks_find(void)
 {
