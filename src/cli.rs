@@ -8,6 +8,7 @@ use clap::Subcommand;
 
 use crate::exit::EXIT_CODES;
 use crate::load::LoadArgs;
+use crate::tune::TuneArgs;
 
 /// A sched_ext scheduler: idle-sibling and idle-core placement at wake-up,
 /// new-idle balancing that counts what a move across each level costs, and a
@@ -31,6 +32,10 @@ pub struct SchedulerArgs {
     /// Set a tunable or switch at start: NAME=VALUE, NAME or NO_NAME
     #[arg(long = "set", value_name = "SETTING")]
     pub set: Vec<String>,
+
+    /// Read settings from this file instead of /etc/scx_sibling.toml; --set goes before it
+    #[arg(long, value_name = "FILE")]
+    pub config: Option<PathBuf>,
 
     /// Print a line of statistics every so many seconds
     #[arg(long, value_name = "SECONDS", value_parser = seconds)]
@@ -79,6 +84,8 @@ pub enum Command {
     },
     /// Say what this machine lacks to run the scheduler
     Check,
+    /// Show and change the tunables and switches of the running scheduler
+    Tune(TuneArgs),
     /// Run a small load that measures itself
     Load(LoadArgs),
 }

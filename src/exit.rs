@@ -15,7 +15,9 @@ Exit codes:
   4  missing privileges
   5  another sched_ext scheduler is loaded
   6  the kernel ejected the scheduler after an error or a stall
-  7  the scheduler was removed from outside (SysRq-S, another tool)";
+  7  the scheduler was removed from outside (SysRq-S, another tool)
+  8  scx_sibling is not running (commands that talk to a running one)
+  9  the running scx_sibling is of another version than the command";
 
 /// A failure with an exit code of its own. Anything else exits with 1.
 #[derive(Debug, Error)]
@@ -38,6 +40,12 @@ pub enum Failure {
     /// Somebody else removed the scheduler.
     #[error("the scheduler was removed from outside: {0}; the system is back on the fair class")]
     Removed(String),
+    /// A command needs a running scheduler.
+    #[error("{0}")]
+    NotRunning(String),
+    /// The running scheduler is of another version than this command.
+    #[error("{0}")]
+    Version(String),
 }
 
 impl Failure {
@@ -50,6 +58,8 @@ impl Failure {
             Failure::OtherScheduler(_) => 5,
             Failure::Ejected(_) => 6,
             Failure::Removed(_) => 7,
+            Failure::NotRunning(_) => 8,
+            Failure::Version(_) => 9,
         }
     }
 }
@@ -139,6 +149,8 @@ mod tests {
             Failure::OtherScheduler(String::new()),
             Failure::Ejected(String::new()),
             Failure::Removed(String::new()),
+            Failure::NotRunning(String::new()),
+            Failure::Version(String::new()),
         ] {
             assert!(EXIT_CODES.contains(&format!("\n  {}  ", failure.code())));
         }

@@ -7,14 +7,18 @@
 
 pub mod check;
 pub mod cli;
+pub mod config_file;
 pub mod exit;
 pub mod exit_record;
 pub mod libbpf_log;
+pub mod live;
 pub mod load;
 pub mod loader;
 pub mod out;
 pub mod run;
+pub mod save;
 pub mod skel;
 pub mod stats;
 pub mod topology;
 pub mod tunables;
+pub mod tune;

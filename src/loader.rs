@@ -3,6 +3,7 @@
 
 use std::fs;
 use std::mem::MaybeUninit;
+use std::os::fd::BorrowedFd;
 use std::path::Path;
 
 use anyhow::anyhow;
@@ -11,6 +12,7 @@ use anyhow::Result;
 use libbpf_rs::query::ProgInfoIter;
 use libbpf_rs::query::ProgramInfo;
 use libbpf_rs::Link;
+use libbpf_rs::MapHandle;
 use libbpf_rs::OpenObject;
 use scx_utils::scx_ops_attach;
 use scx_utils::scx_ops_load;
@@ -30,6 +32,7 @@ use crate::stats::Counters;
 use crate::topology;
 use crate::topology::layout;
 use crate::topology::layout::Layout;
+use crate::tunables;
 use crate::tunables::Settings;
 
 /// What the scheduler is started with.
@@ -60,12 +63,16 @@ impl<'obj> Scheduler<'obj> {
     /// attached scheduler exit at once with the restart code, so a stale
     /// topology is never acted on.
     ///
+    /// `live` is the map of the tunables of an earlier load: it goes on being used,
+    /// with what was set in it meanwhile; otherwise they are as in `options`.
+    ///
     /// # Errors
     /// A [`Failure`] where the cause is known, else the failing step.
     pub fn start(
         object: &'obj mut MaybeUninit<OpenObject>,
         sysfs: &Path,
         options: &Options,
+        live: Option<BorrowedFd<'_>>,
     ) -> Result<Self> {
         let hotplug_seq = hotplug_seq()?;
         let machine = topology::read(sysfs).map_err(|e| Failure::Machine(e.to_string()))?;
@@ -86,7 +93,14 @@ impl<'obj> Scheduler<'obj> {
         // loading that makes the kernel record a name at every switch and wake-up until reboot.
         open.progs.scx_lib_init_probe.set_autoload(false);
         fill_rodata(&mut open, &layout, &machine)?;
-        fill_tunables(&mut open, &options.settings)?;
+        match live {
+            Some(map) => open
+                .maps
+                .data_tun
+                .reuse_fd(map)
+                .context("taking over the tunables")?,
+            None => fill_tunables(&mut open, &options.settings)?,
+        }
 
         let mut skel = scx_ops_load!(open, sibling_ops, uei)
             .context("loading the BPF programs; run with -v for the kernel's reasons")?;
@@ -98,6 +112,14 @@ impl<'obj> Scheduler<'obj> {
             link: Some(link),
             skel,
         })
+    }
+
+    /// A handle of its own on the map of the tunables, which outlives this load.
+    ///
+    /// # Errors
+    /// No descriptor is left.
+    pub fn live(&self) -> Result<MapHandle> {
+        MapHandle::try_from(&self.skel.maps.data_tun).context("keeping the map of the tunables")
     }
 
     /// Has the kernel let go of the scheduler?
@@ -200,6 +222,8 @@ fn fill_tunables(open: &mut OpenBpfSkel, settings: &Settings) -> Result<()> {
         .data_tun_data
         .as_mut()
         .ok_or_else(|| anyhow!("the BPF object has no .data.tun"))?;
+    live.live.table = tunables::table_id();
+    live.live.pid = std::process::id().into();
     live.live.v.copy_from_slice(&settings.words);
     Ok(())
 }

@@ -2,7 +2,6 @@
 //! Parses, runs, reports; everything else is in the library.
 
 use std::process::ExitCode;
-use std::sync::atomic::Ordering;
 
 use anyhow::Result;
 use clap::Parser;
@@ -10,8 +9,10 @@ use scx_sibling::check;
 use scx_sibling::cli::Cli;
 use scx_sibling::cli::Command;
 use scx_sibling::cli::SchedulerArgs;
+use scx_sibling::config_file::Sources;
 use scx_sibling::exit;
 use scx_sibling::exit::Failure;
+use scx_sibling::live::settings::LiveSettings;
 use scx_sibling::load;
 use scx_sibling::loader::Options;
 use scx_sibling::out;
@@ -19,6 +20,7 @@ use scx_sibling::run;
 use scx_sibling::stats;
 use scx_sibling::topology;
 use scx_sibling::tunables;
+use scx_sibling::tune;
 
 fn main() -> ExitCode {
     match dispatch(&Cli::parse()) {
@@ -35,6 +37,7 @@ fn dispatch(cli: &Cli) -> Result<()> {
         None => scheduler(&cli.scheduler),
         Some(Command::Check) => check::run(&check::Machine::host()),
         Some(Command::Load(args)) => load::run(args),
+        Some(Command::Tune(args)) => tune::run(args),
         Some(Command::Topology { sysfs, json }) => {
             let machine = topology::read(sysfs).map_err(|e| Failure::Machine(e.to_string()))?;
             if *json {
@@ -61,18 +64,22 @@ fn scheduler(args: &SchedulerArgs) -> Result<()> {
         verbose: args.verbose,
         ..Options::default()
     };
-    options
-        .settings
-        .apply(&args.set)
-        .map_err(|e| Failure::Usage(e.to_string()))?;
-    let stop = run::stop_flag()?;
+    let sources = Sources::new(args.config.as_deref(), &args.set);
+    let (settings, file) = sources.at_start()?;
+    options.settings = settings;
+    let asked = run::requests()?;
     if let Some(interval) = args.monitor {
-        return stats::server::monitor(interval, || stop.load(Ordering::Relaxed));
+        return stats::server::monitor(interval, || asked.stop());
     }
     let reporting = run::Reporting {
         stats: args.stats,
         summary: args.summary,
         summary_json: args.summary_json,
     };
-    run::run(&options, &reporting, &stop)
+    run::run(
+        &options,
+        LiveSettings::new(sources, file),
+        &reporting,
+        &asked,
+    )
 }

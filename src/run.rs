@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 //! The scheduler's life: load, serve statistics, come back after hotplug, stop.
 
+use std::fs::File;
 use std::mem::MaybeUninit;
 use std::path::Path;
 use std::sync::atomic::AtomicBool;
@@ -12,11 +13,14 @@ use std::time::Instant;
 use anyhow::Context;
 use anyhow::Result;
 use scx_stats::prelude::*;
+use signal_hook::consts::SIGHUP;
+use signal_hook::consts::SIGTERM;
 
 use crate::check::Machine;
 use crate::exit::Failure;
 use crate::exit::Outcome;
 use crate::libbpf_log;
+use crate::live::settings::LiveSettings;
 use crate::loader::Options;
 use crate::loader::Scheduler;
 use crate::out;
@@ -39,30 +43,75 @@ pub struct Reporting {
     pub summary_json: bool,
 }
 
-/// A flag that Ctrl-C, SIGTERM and SIGHUP set.
-///
-/// # Errors
-/// The handler could not be installed.
-pub fn stop_flag() -> Result<Arc<AtomicBool>> {
-    let stop = Arc::new(AtomicBool::new(false));
-    let set = stop.clone();
-    ctrlc::set_handler(move || set.store(true, Ordering::Relaxed))
-        .context("installing the handler for Ctrl-C and SIGTERM")?;
-    Ok(stop)
+/// What signals have asked for.
+#[derive(Debug, Default)]
+pub struct Requests {
+    stop: Arc<AtomicBool>,
+    reread: Arc<AtomicBool>,
+    /// Started from a terminal, whose end raises SIGHUP too.
+    terminal: bool,
 }
 
-/// Schedules until `stop` is set. After CPU hotplug the topology is read anew
-/// and the scheduler loaded again.
+impl Requests {
+    /// Ctrl-C or SIGTERM came, or the terminal is gone.
+    pub fn stop(&self) -> bool {
+        self.stop.load(Ordering::Relaxed)
+    }
+
+    /// SIGHUP came since the last time this was asked.
+    fn reread(&self) -> bool {
+        if !self.reread.swap(false, Ordering::Relaxed) {
+            return false;
+        }
+        if self.terminal && !has_terminal() {
+            self.stop.store(true, Ordering::Relaxed);
+            return false;
+        }
+        true
+    }
+}
+
+/// A controlling terminal can be opened as long as it is there.
+fn has_terminal() -> bool {
+    File::open("/dev/tty").is_ok()
+}
+
+/// Takes the signals: Ctrl-C and SIGTERM to stop, SIGHUP to read the settings anew.
+///
+/// # Errors
+/// A handler could not be installed.
+pub fn requests() -> Result<Requests> {
+    let requests = Requests {
+        terminal: has_terminal(),
+        ..Requests::default()
+    };
+    let stop = requests.stop.clone();
+    ctrlc::set_handler(move || stop.store(true, Ordering::Relaxed))
+        .context("installing the handler for Ctrl-C")?;
+    for (signal, flag) in [(SIGTERM, &requests.stop), (SIGHUP, &requests.reread)] {
+        signal_hook::flag::register(signal, flag.clone())
+            .context("installing the handler for SIGTERM and SIGHUP")?;
+    }
+    Ok(requests)
+}
+
+/// Schedules until asked to stop. After CPU hotplug the topology is read anew
+/// and the scheduler loaded again, with the tunables as they were then.
 ///
 /// # Errors
 /// A [`Failure`] with its exit code, or the step that failed.
-pub fn run(options: &Options, reporting: &Reporting, stop: &AtomicBool) -> Result<()> {
+pub fn run(
+    options: &Options,
+    mut settings: LiveSettings,
+    reporting: &Reporting,
+    asked: &Requests,
+) -> Result<()> {
     Machine::host().require()?;
     libbpf_log::init(options.verbose);
     let mut total = Counters::new();
     let ended = loop {
-        match run_once(options, reporting, stop, &mut total) {
-            Ok(Outcome::Restart) if !stop.load(Ordering::Relaxed) => {
+        match run_once(options, &mut settings, reporting, asked, &mut total) {
+            Ok(Outcome::Restart) if !asked.stop() => {
                 out::note("a CPU came or went; reading the topology anew");
             }
             Ok(Outcome::Asked | Outcome::Restart) => break Ok(()),
@@ -88,12 +137,14 @@ fn report(reporting: &Reporting, total: &Counters) -> Result<()> {
 
 fn run_once(
     options: &Options,
+    settings: &mut LiveSettings,
     reporting: &Reporting,
-    stop: &AtomicBool,
+    asked: &Requests,
     total: &mut Counters,
 ) -> Result<Outcome> {
     let mut object = MaybeUninit::uninit();
-    let mut scheduler = Scheduler::start(&mut object, Path::new("/sys"), options)?;
+    let mut scheduler = Scheduler::start(&mut object, Path::new("/sys"), options, settings.map())?;
+    settings.loaded(&scheduler)?;
     // Only now: the server unlinks the socket of whoever ran before, and had
     // the attach failed that would be a scheduler still running.
     let server = match StatsServer::new(stats::server::server_data()).launch() {
@@ -110,9 +161,12 @@ fn run_once(
     let mut lines = out::Stream::default();
     let mut before = Counters::new();
     let mut next = reporting.stats.map(|every| Instant::now() + every);
-    while !stop.load(Ordering::Relaxed) && !scheduler.exited() {
+    while !asked.stop() && !scheduler.exited() {
         // Not recv_timeout(): it spins before it sleeps, ten times a second for nothing.
         std::thread::sleep(POLL);
+        if asked.reread() {
+            settings.reread();
+        }
         if let Some((answers, requests)) = &channels {
             while requests.try_recv().is_ok() {
                 let sample = Metrics {

@@ -55,12 +55,23 @@ enum feature_id {
 #undef TUNABLE
 #undef FEATURE
 
+enum run_state {
+	RUN_NEVER,
+	RUN_SCHEDULING,
+	RUN_ENDED,	/* for whatever reason, the loader's death included */
+};
+
 /*
- * Live tunables. Each is one aligned word of its own: a reader takes a word
- * once per callback, so a writer in user space needs no lock and no reader
- * sees half a value.
+ * Live tunables, in a map that tools in user space have mapped. Each is one
+ * aligned word of its own: a reader takes a word once per callback, so a writer
+ * needs no lock and no reader sees half a value. What precedes the words stays
+ * where it is in all versions: from it a tool knows whose words these are.
  */
 struct tunables {
+	u64 table;	/* hash of the rows of tunables.def these words belong to */
+	u64 state;	/* enum run_state, written by ops.init and ops.exit */
+	u64 pid;	/* of the loader */
+	u64 pad[5];
 	u64 v[TUN_NR];
 };
 
@@ -184,6 +195,8 @@ _Static_assert(__builtin_offsetof(struct cpu_state, pull_cost_ns) == 64,
 _Static_assert(TUN_MIGRATION_COST_SMT == 0 &&
 	       (int)TUN_MIGRATION_COST_SYSTEM == (int)LEVEL_SYSTEM,
 	       "migration costs are indexed by level");
+_Static_assert(__builtin_offsetof(struct tunables, v) == 64,
+	       "older and newer tools find the words here");
 _Static_assert(FEAT_NR <= 64, "features fit one word");
 
 #endif

@@ -34,11 +34,14 @@ s32 BPF_STRUCT_OPS_SLEEPABLE(sibling_init)
 			return ret;
 		}
 	}
+	WRITE_ONCE(live.state, RUN_SCHEDULING);
 	return 0;
 }
 
 void BPF_STRUCT_OPS(sibling_exit, struct scx_exit_info *ei)
 {
+	/* Here and not by the loader, which may be dead: tools must not take a leftover map for live. */
+	WRITE_ONCE(live.state, RUN_ENDED);
 	UEI_RECORD(uei, ei);
 }
 

@@ -26,3 +26,4 @@ volatile enum level_id abi_level;
 volatile enum stat_id abi_stat;
 volatile enum tun_id abi_tun;
 volatile enum feature_id abi_feature;
+volatile enum run_state abi_run;

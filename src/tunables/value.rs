@@ -6,7 +6,8 @@ use super::TunableDef;
 
 const TIME_UNITS: [(&str, f64); 4] = [("ns", 1.0), ("us", 1e3), ("ms", 1e6), ("s", 1e9)];
 
-/// Parses `given` for the tunable `def`; a time without a unit is nanoseconds.
+/// Parses `given` for the tunable `def`; a time without a unit is
+/// nanoseconds, `off` is 0.
 ///
 /// # Errors
 /// Not a number, an unknown unit, or outside the tunable's range.
@@ -17,10 +18,12 @@ pub fn parse_value(def: &TunableDef, given: &str) -> Result<u64, SetError> {
         unit: def.unit,
         hint,
     };
-    let number_end = given
+    // A cost of none, an interval of none.
+    let given_value = if given == "off" { "0" } else { given };
+    let number_end = given_value
         .find(|c: char| c.is_ascii_alphabetic())
-        .unwrap_or(given.len());
-    let (number, unit) = given.split_at(number_end);
+        .unwrap_or(given_value.len());
+    let (number, unit) = given_value.split_at(number_end);
     let factor = match (def.unit, unit) {
         (_, "") => 1.0,
         ("ns", unit) => TIME_UNITS
@@ -104,6 +107,16 @@ mod tests {
         ] {
             assert!(parse_value(&SLICE, text).is_err(), "{text}");
         }
+    }
+
+    #[test]
+    fn off_is_zero_where_zero_is_allowed() {
+        let cost = TunableDef { min: 0, ..SLICE };
+        assert_eq!(parse_value(&cost, "off"), Ok(0));
+        assert!(matches!(
+            parse_value(&SLICE, "off"),
+            Err(SetError::Range { .. })
+        ));
     }
 
     #[test]
