@@ -7,6 +7,7 @@ use clap::Parser;
 use clap::Subcommand;
 
 use crate::exit::EXIT_CODES;
+use crate::generate::Generate;
 use crate::load::LoadArgs;
 use crate::tune::TuneArgs;
 
@@ -84,8 +85,17 @@ pub enum Command {
     },
     /// Say what this machine lacks to run the scheduler
     Check,
+    /// Say whether it runs, by whom, since when, how it is set, and how earlier runs ended
+    Status {
+        /// Print JSON
+        #[arg(long)]
+        json: bool,
+    },
     /// Show and change the tunables and switches of the running scheduler
     Tune(TuneArgs),
+    /// Write man pages or a shell's completion script
+    #[command(subcommand)]
+    Generate(Generate),
     /// Run a small load that measures itself
     Load(LoadArgs),
 }

@@ -46,6 +46,9 @@ pub enum Failure {
     /// The running scheduler is of another version than this command.
     #[error("{0}")]
     Version(String),
+    /// What there is to say has been printed; only the exit code is left.
+    #[error("")]
+    Said(u8),
 }
 
 impl Failure {
@@ -60,6 +63,7 @@ impl Failure {
             Failure::Removed(_) => 7,
             Failure::NotRunning(_) => 8,
             Failure::Version(_) => 9,
+            Failure::Said(code) => *code,
         }
     }
 }

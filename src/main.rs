@@ -12,12 +12,14 @@ use scx_sibling::cli::SchedulerArgs;
 use scx_sibling::config_file::Sources;
 use scx_sibling::exit;
 use scx_sibling::exit::Failure;
+use scx_sibling::generate;
 use scx_sibling::live::settings::LiveSettings;
 use scx_sibling::load;
 use scx_sibling::loader::Options;
 use scx_sibling::out;
 use scx_sibling::run;
 use scx_sibling::stats;
+use scx_sibling::status;
 use scx_sibling::topology;
 use scx_sibling::tunables;
 use scx_sibling::tune;
@@ -26,7 +28,10 @@ fn main() -> ExitCode {
     match dispatch(&Cli::parse()) {
         Ok(()) => ExitCode::SUCCESS,
         Err(error) => {
-            out::note(format_args!("{error:#}"));
+            let text = format!("{error:#}");
+            if !text.is_empty() {
+                out::note(text);
+            }
             ExitCode::from(exit::code_of(&error))
         }
     }
@@ -36,7 +41,9 @@ fn dispatch(cli: &Cli) -> Result<()> {
     match &cli.command {
         None => scheduler(&cli.scheduler),
         Some(Command::Check) => check::run(&check::Machine::host()),
+        Some(Command::Generate(what)) => generate::run(what),
         Some(Command::Load(args)) => load::run(args),
+        Some(Command::Status { json }) => status::run(*json),
         Some(Command::Tune(args)) => tune::run(args),
         Some(Command::Topology { sysfs, json }) => {
             let machine = topology::read(sysfs).map_err(|e| Failure::Machine(e.to_string()))?;
@@ -67,7 +74,7 @@ fn scheduler(args: &SchedulerArgs) -> Result<()> {
     let sources = Sources::new(args.config.as_deref(), &args.set);
     let (settings, file) = sources.at_start()?;
     options.settings = settings;
-    let asked = run::requests()?;
+    let asked = run::Requests::take(args.monitor.is_none())?;
     if let Some(interval) = args.monitor {
         return stats::server::monitor(interval, || asked.stop());
     }

@@ -19,6 +19,7 @@ use signal_hook::consts::SIGTERM;
 use crate::check::Machine;
 use crate::exit::Failure;
 use crate::exit::Outcome;
+use crate::journal::Journal;
 use crate::libbpf_log;
 use crate::live::settings::LiveSettings;
 use crate::loader::Options;
@@ -53,6 +54,28 @@ pub struct Requests {
 }
 
 impl Requests {
+    /// Takes the signals: Ctrl-C and SIGTERM to stop; SIGHUP to read the settings
+    /// anew if `reread`, else it ends the program as ever.
+    ///
+    /// # Errors
+    /// A handler could not be installed.
+    pub fn take(reread: bool) -> Result<Self> {
+        let requests = Requests {
+            terminal: has_terminal(),
+            ..Requests::default()
+        };
+        let stop = requests.stop.clone();
+        ctrlc::set_handler(move || stop.store(true, Ordering::Relaxed))
+            .context("installing the handler for Ctrl-C")?;
+        signal_hook::flag::register(SIGTERM, requests.stop.clone())
+            .context("installing the handler for SIGTERM")?;
+        if reread {
+            signal_hook::flag::register(SIGHUP, requests.reread.clone())
+                .context("installing the handler for SIGHUP")?;
+        }
+        Ok(requests)
+    }
+
     /// Ctrl-C or SIGTERM came, or the terminal is gone.
     pub fn stop(&self) -> bool {
         self.stop.load(Ordering::Relaxed)
@@ -76,25 +99,6 @@ fn has_terminal() -> bool {
     File::open("/dev/tty").is_ok()
 }
 
-/// Takes the signals: Ctrl-C and SIGTERM to stop, SIGHUP to read the settings anew.
-///
-/// # Errors
-/// A handler could not be installed.
-pub fn requests() -> Result<Requests> {
-    let requests = Requests {
-        terminal: has_terminal(),
-        ..Requests::default()
-    };
-    let stop = requests.stop.clone();
-    ctrlc::set_handler(move || stop.store(true, Ordering::Relaxed))
-        .context("installing the handler for Ctrl-C")?;
-    for (signal, flag) in [(SIGTERM, &requests.stop), (SIGHUP, &requests.reread)] {
-        signal_hook::flag::register(signal, flag.clone())
-            .context("installing the handler for SIGTERM and SIGHUP")?;
-    }
-    Ok(requests)
-}
-
 /// Schedules until asked to stop. After CPU hotplug the topology is read anew
 /// and the scheduler loaded again, with the tunables as they were then.
 ///
@@ -109,8 +113,18 @@ pub fn run(
     Machine::host().require()?;
     libbpf_log::init(options.verbose);
     let mut total = Counters::new();
+    let mut journal = Journal::default();
     let ended = loop {
-        match run_once(options, &mut settings, reporting, asked, &mut total) {
+        let outcome = run_once(
+            options,
+            &mut settings,
+            &mut journal,
+            reporting,
+            asked,
+            &mut total,
+        );
+        journal.ended(&outcome);
+        match outcome {
             Ok(Outcome::Restart) if !asked.stop() => {
                 out::note("a CPU came or went; reading the topology anew");
             }
@@ -138,6 +152,7 @@ fn report(reporting: &Reporting, total: &Counters) -> Result<()> {
 fn run_once(
     options: &Options,
     settings: &mut LiveSettings,
+    journal: &mut Journal,
     reporting: &Reporting,
     asked: &Requests,
     total: &mut Counters,
@@ -145,6 +160,7 @@ fn run_once(
     let mut object = MaybeUninit::uninit();
     let mut scheduler = Scheduler::start(&mut object, Path::new("/sys"), options, settings.map())?;
     settings.loaded(&scheduler)?;
+    journal.loaded();
     // Only now: the server unlinks the socket of whoever ran before, and had
     // the attach failed that would be a scheduler still running.
     let server = match StatsServer::new(stats::server::server_data()).launch() {

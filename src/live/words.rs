@@ -28,8 +28,8 @@ use crate::tunables;
 use crate::tunables::Settings;
 
 const ROOT_OPS: &str = "/sys/kernel/sched_ext/root/ops";
-/// What `ROOT_OPS` begins with while this scheduler is loaded.
-const OPS_NAME: &str = "sibling";
+/// What the kernel's name for the loaded scheduler begins with while it is this one.
+pub const OPS_NAME: &str = "sibling";
 const HEADER: usize = offset_of!(types::tunables, v);
 
 /// The tunables of a loaded scheduler.
@@ -132,7 +132,7 @@ impl Words {
 }
 
 /// Is the process `pid` a loader of this scheduler?
-fn is_loader(pid: u64) -> bool {
+pub fn is_loader(pid: u64) -> bool {
     fs::read_to_string(format!("/proc/{pid}/comm")).is_ok_and(|comm| comm.trim() == "scx_sibling")
 }
 

@@ -3,6 +3,7 @@
 //!
 //! Reads and writes the pinned section in the kernel; the loader takes no part.
 
+mod name;
 mod show;
 mod watch;
 
@@ -13,6 +14,7 @@ use anyhow::Context;
 use anyhow::Result;
 use clap::Subcommand;
 
+use self::name::Name;
 use crate::config_file;
 use crate::exit::Failure;
 use crate::live::words::Words;
@@ -41,7 +43,7 @@ enum TuneCommand {
     /// Print NAME=VALUE for each of the names
     Get {
         /// Tunables and switches
-        #[arg(value_name = "NAME", required = true)]
+        #[arg(value_name = "NAME", required = true, value_parser = Name)]
         names: Vec<String>,
     },
     /// Change values, all or none: NAME=VALUE, SWITCH or NO_SWITCH
@@ -53,7 +55,7 @@ enum TuneCommand {
     /// Go back to defaults, for those named or for all
     Reset {
         /// Tunables and switches
-        #[arg(value_name = "NAME")]
+        #[arg(value_name = "NAME", value_parser = Name)]
         names: Vec<String>,
     },
     /// Print what differs from the defaults

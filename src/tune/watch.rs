@@ -19,7 +19,7 @@ const POLL: Duration = Duration::from_millis(50);
 /// # Errors
 /// The handler for Ctrl-C could not be installed.
 pub fn run(words: &Words, json: bool) -> Result<()> {
-    let asked = run::requests()?;
+    let asked = run::Requests::take(false)?;
     let mut lines = out::Stream::default();
     let mut before = words.read();
     while !asked.stop() && !lines.closed() {
