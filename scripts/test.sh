@@ -43,7 +43,7 @@ prepare_vm() {
 		"$here/kernel.sh" >/dev/null &&
 		"$here/image.sh" >/dev/null &&
 		"$here/qemu.sh" >/dev/null &&
-		cargo build --release --locked &&
+		cargo build --release --locked --bins --examples &&
 		export SIBLING_NO_BUILD=1
 }
 

@@ -20,6 +20,8 @@ mod cost;
 mod fairness;
 #[path = "vm/life.rs"]
 mod life;
+#[path = "vm/live.rs"]
+mod live;
 #[path = "vm/newidle.rs"]
 mod newidle;
 #[path = "vm/refusals.rs"]

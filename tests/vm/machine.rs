@@ -65,6 +65,22 @@ impl Machine {
             .option("--nodes", &["2"])
     }
 
+    /// The path of an example's binary, which cargo builds along with the tests.
+    pub fn example(name: &str) -> String {
+        let test = std::env::current_exe().expect("own path");
+        let profile = test
+            .parent()
+            .and_then(Path::parent)
+            .expect("target directory");
+        let path = profile.join("examples").join(name);
+        assert!(
+            path.exists(),
+            "{} is not built: cargo build --examples",
+            path.display()
+        );
+        path.display().to_string()
+    }
+
     /// Boots, runs `guest/SCRIPT.sh ARGS` and returns what it printed.
     ///
     /// Panics with everything that is known when the script or the machine fails.
