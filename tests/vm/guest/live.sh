@@ -80,7 +80,11 @@ cp "$work/small/f" "$work/first"
 tune set slice_ns=9ms
 dd if=/dev/zero of="$work/small/fill" bs=4k 2>/dev/null || true
 said full tune save "$work/small/f"
-cmp -s "$work/first" "$work/small/f" && text full.file same || text full.file changed
+if cmp -s "$work/first" "$work/small/f"; then
+	text full.file same
+else
+	text full.file changed
+fi
 said full.rest ls "$work/small"
 
 said nobody.list nobody "scx_sibling tune list"
