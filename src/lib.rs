@@ -5,6 +5,7 @@
 //! The binary is a thin shell over these modules; tests and other tools link
 //! them directly.
 
+pub mod bench;
 pub mod check;
 pub mod cli;
 pub mod config_file;

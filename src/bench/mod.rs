@@ -1,0 +1,10 @@
+// SPDX-License-Identifier: GPL-2.0-only
+//! `scx_sibling bench`: schedulers against each other on real loads.
+//!
+//! A measurement is made of rounds: in each, every arm (a scheduler with its
+//! settings) runs every load once. Arms are compared within rounds, so that what
+//! drifts over the session meets all of them alike.
+
+pub mod budget;
+pub mod plan;
+pub mod stats;
