@@ -16,48 +16,20 @@ usage() {
 		for the fair class, scx_sibling, and each PEER: the path of another
 		sched_ext scheduler's binary, with its arguments ("path --option").
 
-		  --json             one object: {"rows":[{"name":…,"arm":…,
-		                     "instructions":…,"ratio":…},…]}
+		  --repeat N         count everything N times, arm after arm each time;
+		                     medians, and the range as ratios
+		  --json             one object: {"rows":[{"name":…,"arm":…,"instructions":…,
+		                     "ratio":…,"runs":…,"least":…,"most":…},…],
+		                     "failed":[{"arm":…,"why":…},…]}
 		  --smp, --kernel, --nodes, --mem, --timeout   as for ./x vm
 
 		pipe: one loop of two processes; rr: a TCP request and its answer;
 		hackbench: a message; schbench: a request to a woken worker; tbench: a
-		megabyte. The ratio is to the fair class.
+		megabyte. The ratio is to the fair class. Loads that leave the choice of CPU
+		to the scheduler differ by several percent from run to run: use --repeat 3.
+		An arm that does not load, or is thrown out, is told as failed, the others
+		go on, and the exit status is 1.
 	END
-}
-
-# table: from lines "NAME<tab>ARM-NUMBER<tab>INSTRUCTIONS".
-table() {
-	awk -F '\t' -v arms="$arms" '
-		BEGIN { n = split(arms, arm, "\t") }
-		!($1 in seen) { seen[$1] = 1; order[++rows] = $1 }
-		{ cost[$1, $2] = $3 }
-		END {
-			printf "%-14s", "instructions"
-			for (a = 1; a <= n; a++) printf " %16s", arm[a]
-			print ""
-			for (r = 1; r <= rows; r++) {
-				printf "%-14s", order[r]
-				for (a = 1; a <= n; a++) {
-					c = cost[order[r], a]
-					if (a == 1) printf " %16d", c
-					else printf " %9d %6.3f", c, c / cost[order[r], 1]
-				}
-				print ""
-			}
-		}'
-}
-
-json() {
-	awk -F '\t' -v arms="$arms" '
-		BEGIN { n = split(arms, arm, "\t"); printf "{\"rows\":[" }
-		$2 == 1 { fair[$1] = $3 }
-		{
-			printf "%s{\"name\":\"%s\",\"arm\":\"%s\",\"instructions\":%d,\"ratio\":%.4f}", \
-				sep, $1, arm[$2], $3, $3 / fair[$1]
-			sep = ","
-		}
-		END { print "]}" }'
 }
 
 # keep VALUE...: for the VM, one argument a line.
@@ -77,13 +49,27 @@ trap 'exit 130' INT
 trap 'exit 143' TERM HUP
 : >"$tmp/options"
 format=table
+repeat=1
 arms=$(printf 'fair\tsibling')
 printf 'fair\nsibling\n' >"$tmp/commands"
-keep --timeout 1500
+timeout=
 while [ $# -gt 0 ]; do
 	case $1 in
 	--json) format=json ;;
-	--smp | --kernel | --nodes | --mem | --timeout)
+	--repeat)
+		[ $# -ge 2 ] || die 2 "$1 needs a value"
+		case $2 in
+		'' | *[!0-9]* | 0 | ????*) die 2 "--repeat: $2 is no number from 1 to 999" ;;
+		esac
+		repeat=$2
+		shift
+		;;
+	--timeout)
+		[ $# -ge 2 ] || die 2 "$1 needs a value"
+		timeout=$2
+		shift
+		;;
+	--smp | --kernel | --nodes | --mem)
 		[ $# -ge 2 ] || die 2 "$1 needs a value"
 		keep "$1" "$2"
 		shift
@@ -106,7 +92,10 @@ set --
 while IFS= read -r option; do
 	set -- "$@" "$option"
 done <"$tmp/options"
-set -- "$@" -- /guest/fastpath.sh
+# Twice to thrice what an arm takes on an idle host.
+arms_nr=$(wc -l <"$tmp/commands")
+set -- "$@" --timeout "${timeout:-$((300 + 240 * repeat * arms_nr))}" -- \
+	/guest/fastpath.sh "$repeat"
 while IFS= read -r command; do
 	set -- "$@" "$command"
 done <"$tmp/commands"
@@ -117,4 +106,5 @@ case $qemu in
 /*) PATH=$(dirname "$qemu"):$PATH ;;
 esac
 "$here/vm.sh" --icount "$@" >"$tmp/rows"
-"$format" <"$tmp/rows"
+awk -v arms="$arms" -v format="$format" -f "$here/bench_rows.awk" "$tmp/rows"
+! grep -q '^failed' "$tmp/rows"

@@ -1,23 +1,37 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-2.0-only
-# fastpath.sh ARM...: what scheduling costs, arm after arm in one boot.
+# fastpath.sh ROUNDS ARM...: what scheduling costs, arm after arm in one boot,
+# and all of it ROUNDS times.
 #
 # An ARM is "fair", "sibling" or the command line of another sched_ext
 # scheduler. Prints lines "NAME<tab>ARM-NUMBER<tab>INSTRUCTIONS", INSTRUCTIONS
-# being those of the whole machine per operation. Only in a VM of --icount, where
-# a nanosecond of guest time is an instruction.
+# being those of the whole machine per operation, and for an arm that does not
+# load or does not last "failed<tab>ARM-NUMBER<tab>WHY"; such an arm is left out
+# from then on. Only in a VM of --icount, where a nanosecond of guest time is an
+# instruction.
 set -eu
 
 state=/sys/kernel/sched_ext/state
-scheduler=
+work=$(mktemp -d)
 arm=0
 
+# die WHY: ends the arm, see measure. The first reason is the one.
 die() {
-	echo "fastpath: $*" >&2
+	[ -f "$work/why" ] || printf '%s' "$*" | tr '\t\n' '  ' >"$work/why"
 	exit 1
 }
 
+said() {
+	grep -v '^ *$' "$work/log" | tail -n 2 | grep . || echo "it said nothing"
+}
+
+# row NAME INSTRUCTIONS: what an arm did that had been thrown out is not its own.
 row() {
+	case $2 in
+	'' | *[!0-9]*) die "$1: no count" ;;
+	esac
+	[ ! -f "$work/pid" ] || [ "$(cat "$state")" = enabled ] ||
+		die "$1: was thrown out: $(said)"
 	printf '%s\t%s\t%s\n' "$1" "$arm" "$2"
 }
 
@@ -76,7 +90,9 @@ until_state() {
 	tries=600
 	until [ "$(cat "$state")" = "$1" ]; do
 		tries=$((tries - 1))
-		[ "$tries" -gt 0 ] || die "arm $arm: state is $(cat "$state"), not $1"
+		[ "$tries" -gt 0 ] || return 1
+		# Gone without having been enabled: no use waiting.
+		[ "$1" = disabled ] || kill -0 "$(cat "$work/pid")" 2>/dev/null || return 1
 		sleep 0.1
 	done
 }
@@ -88,31 +104,58 @@ start() {
 	esac
 	# A command line, in words.
 	# shellcheck disable=SC2086
-	$1 >/tmp/arm.log 2>&1 &
-	scheduler=$!
-	until_state enabled
+	$1 >"$work/log" 2>&1 &
+	echo $! >"$work/pid"
+	until_state enabled || die "did not load: $(said)"
 }
 
+# stop COMMAND: whatever is left of the arm, with force if need be.
 stop() {
-	[ -n "$scheduler" ] || return 0
-	[ "$(cat "$state")" = enabled ] || die "arm $arm was thrown out: $(tail -n 3 /tmp/arm.log)"
-	kill -INT "$scheduler"
-	wait "$scheduler" || true
-	scheduler=
-	until_state disabled
+	[ -f "$work/pid" ] || return 0
+	pid=$(cat "$work/pid")
+	kill -INT "$pid" 2>/dev/null || true
+	until_state disabled || {
+		kill -KILL "$pid" 2>/dev/null || true
+		until_state disabled || {
+			echo "fastpath: $1 does not go" >&2
+			exit 1
+		}
+	}
+	rm "$work/pid"
 }
 
-# The first load after the boot shares the machine with what the boot left.
-sleep 10
-scx_sibling load pipe --place same --loops 3000 >/dev/null
-for command in "$@"; do
-	arm=$((arm + 1))
-	start "$command"
+loads() {
 	pipes
 	per_us "rr unbound" us_per_transaction rr --transactions 2000
 	per_us "rr bound" us_per_transaction rr --transactions 2000 --bind 0
 	hackbench_row
 	schbench_row
 	tbench_row
-	stop
+}
+
+# measure COMMAND: one arm, in a process of its own, which ends with its failure.
+measure() {
+	(
+		start "$1"
+		loads
+	) && return
+	printf 'failed\t%s\t%s\n' "$arm" "$(cat "$work/why" 2>/dev/null || echo "for no known reason")"
+	rm -f "$work/why"
+	touch "$work/failed.$arm"
+}
+
+# The first load after the boot shares the machine with what the boot left.
+sleep 10
+scx_sibling load pipe --place same --loops 3000 >/dev/null
+round=$1
+shift
+while [ "$round" -gt 0 ]; do
+	round=$((round - 1))
+	arm=0
+	for command in "$@"; do
+		arm=$((arm + 1))
+		[ ! -f "$work/failed.$arm" ] || continue
+		measure "$command"
+		stop "$command"
+	done
 done
