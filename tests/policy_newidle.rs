@@ -13,6 +13,8 @@ mod dice;
 mod estimates;
 #[path = "policy_newidle/gate.rs"]
 mod gate;
+#[path = "policy_newidle/taken.rs"]
+mod taken;
 #[path = "policy_newidle/walk.rs"]
 mod walk;
 

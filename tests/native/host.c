@@ -89,6 +89,9 @@ void host_set(u32 cpu, u32 field, u64 value)
 		host_idle_set(cpu, value);
 	else
 		host_cpu(cpu)[host_below(field, HOST_FIELDS)] = value;
+	/* The kernel tells when a CPU is taken, not when it is given back. */
+	if (field == HOST_TAKEN && value)
+		port_note_taken(cpu);
 }
 
 u64 host_global_get(u32 id)

@@ -30,6 +30,7 @@ enum host_field {
 	HOST_TAKEN,		/* a real-time task runs */
 	HOST_UNMOVABLE,		/* a pull finds nothing it may move */
 	HOST_SINCE_RAN,		/* ns since the first waiting task ran */
+	HOST_NOTED,		/* the hint that a real-time task has it; set along with TAKEN */
 	HOST_FIELDS,
 };
 
@@ -281,27 +282,29 @@ static bool port_sched_idle_seen(u32 llc)
 	return false;
 }
 
-/* As the kernel would have told it: of each CPU that is taken. */
 static u64 port_llc_taken(u32 llc)
 {
 	const struct llc_topo *t = port_llc(llc);
 	u64 bits = 0;
 
 	for (u32 i = 0; i < t->nr_cpus; i++)
-		if (port_taken(t->cpus[i]))
+		if (host_cpu(t->cpus[i])[HOST_NOTED])
 			bits |= 1ULL << i;
 	return bits;
 }
 
 static void port_taken_over(u32 llc, u64 bits)
 {
-	(void)llc;
-	(void)bits;
+	const struct llc_topo *t = port_llc(llc);
+
+	for (u32 i = 0; i < t->nr_cpus; i++)
+		if (bits >> i & 1)
+			host_cpu(t->cpus[i])[HOST_NOTED] = 0;
 }
 
 static void port_note_taken(s32 cpu)
 {
-	(void)cpu;
+	host_cpu(cpu)[HOST_NOTED] = 1;
 }
 
 static u32 port_random(void)

@@ -16,6 +16,7 @@ pub enum Field {
     Taken,
     Unmovable,
     SinceRan,
+    Noted,
 }
 
 /// Words of the machine, `enum host_global`.
