@@ -6,6 +6,7 @@ use std::path::PathBuf;
 use clap::Parser;
 use clap::Subcommand;
 
+use crate::bench::cli::BenchArgs;
 use crate::exit::EXIT_CODES;
 use crate::generate::Generate;
 use crate::load::LoadArgs;
@@ -96,6 +97,8 @@ pub enum Command {
     /// Write man pages or a shell's completion script
     #[command(subcommand)]
     Generate(Generate),
+    /// Compare schedulers on real loads: interleaved, with intervals and a verdict
+    Bench(BenchArgs),
     /// Run a small load that measures itself
     Load(LoadArgs),
 }

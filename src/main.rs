@@ -5,6 +5,7 @@ use std::process::ExitCode;
 
 use anyhow::Result;
 use clap::Parser;
+use scx_sibling::bench;
 use scx_sibling::check;
 use scx_sibling::cli::Cli;
 use scx_sibling::cli::Command;
@@ -40,6 +41,7 @@ fn main() -> ExitCode {
 fn dispatch(cli: &Cli) -> Result<()> {
     match &cli.command {
         None => scheduler(&cli.scheduler),
+        Some(Command::Bench(args)) => bench::run(args),
         Some(Command::Check) => check::run(&check::Machine::host()),
         Some(Command::Generate(what)) => generate::run(what),
         Some(Command::Load(args)) => load::run(args),

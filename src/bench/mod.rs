@@ -5,6 +5,19 @@
 //! settings) runs every load once. Arms are compared within rounds, so that what
 //! drifts over the session meets all of them alike.
 
+pub mod arm;
 pub mod budget;
+pub mod case;
+pub mod cli;
+pub mod flow;
+pub mod host;
+pub mod judged;
+pub mod loads;
+mod nearest;
 pub mod plan;
+pub mod result;
+mod run;
 pub mod stats;
+mod table;
+
+pub use run::run;

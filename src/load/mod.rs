@@ -114,6 +114,12 @@ pub fn run(args: &LoadArgs) -> Result<()> {
     )
 }
 
+/// Has this machine a pair of CPUs for a place of `load pipe`?
+pub fn has_place(name: &str) -> bool {
+    <place::Place as clap::ValueEnum>::from_str(name, false)
+        .is_ok_and(|place| place::find_pair(place).is_ok())
+}
+
 /// Rounds to `digits` decimals, so that the JSON stays readable.
 fn round(value: f64, digits: i32) -> f64 {
     let scale = 10f64.powi(digits);

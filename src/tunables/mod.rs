@@ -16,6 +16,7 @@ pub use names::all_names;
 pub use names::feature_switch;
 pub use names::full_name;
 pub use settings::Settings;
+pub use value::edits;
 pub use value::parse_value;
 
 /// A numeric tunable.

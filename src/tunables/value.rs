@@ -51,7 +51,7 @@ pub fn parse_value(def: &TunableDef, given: &str) -> Result<u64, SetError> {
 }
 
 /// Least number of insertions, deletions and substitutions from `a` to `b`.
-pub(super) fn edits(a: &str, b: &str) -> usize {
+pub fn edits(a: &str, b: &str) -> usize {
     let b: Vec<char> = b.chars().collect();
     let mut row: Vec<usize> = (0..=b.len()).collect();
     for (i, ca) in a.chars().enumerate() {
