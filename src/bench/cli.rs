@@ -38,7 +38,17 @@ pub(super) enum BenchCommand {
         /// A result file
         #[arg(value_name = "RESULT")]
         result: PathBuf,
+        /// Print the tables of the mails this scheduler takes after, in their own shape
+        #[arg(long, value_name = "NAME")]
+        suite: Option<Suite>,
     },
+}
+
+/// A set of tables.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
+pub(super) enum Suite {
+    /// tbench, hackbench, OLTP, pipe-test and TCP_RR as on linux-kernel in 2014 to 2018
+    Seeds,
 }
 
 #[derive(Debug, Args)]

@@ -15,8 +15,11 @@ pub mod judged;
 pub mod loads;
 mod nearest;
 pub mod plan;
+#[cfg(test)]
+mod played;
 pub mod result;
 mod run;
+mod seeds;
 pub mod stats;
 mod table;
 

@@ -15,6 +15,7 @@ use super::case::Case;
 use super::cli::BenchArgs;
 use super::cli::BenchCommand;
 use super::cli::RunArgs;
+use super::cli::Suite;
 use super::flow;
 use super::flow::Clock;
 use super::flow::Ending;
@@ -28,6 +29,7 @@ use super::result::Record;
 use super::result::Start;
 use super::result::Store;
 use super::result::FORMAT;
+use super::seeds;
 use super::stats::Better;
 use super::table;
 use crate::check;
@@ -45,7 +47,7 @@ pub fn run(args: &BenchArgs) -> Result<()> {
         BenchCommand::List => out::print(list()).map(|_| ()),
         BenchCommand::Run(args) => start(args),
         BenchCommand::Resume { result, timeout } => resume(result, *timeout),
-        BenchCommand::Report { result } => report(result),
+        BenchCommand::Report { result, suite } => report(result, *suite),
     }
 }
 
@@ -267,7 +269,12 @@ fn show(progress: &Progress) {
     ));
 }
 
-fn report(path: &Path) -> Result<()> {
-    out::print(table::text(&Outcomes::read(path)?))?;
+fn report(path: &Path, suite: Option<Suite>) -> Result<()> {
+    let outcomes = Outcomes::read(path)?;
+    let text = match suite {
+        Some(Suite::Seeds) => seeds::text(&outcomes),
+        None => table::text(&outcomes),
+    };
+    out::print(text)?;
     Ok(())
 }
