@@ -14,6 +14,8 @@ mod machine;
 #[path = "vm/output.rs"]
 mod output;
 
+#[path = "vm/bench.rs"]
+mod bench;
 #[path = "vm/cost.rs"]
 mod cost;
 #[path = "vm/fairness.rs"]
