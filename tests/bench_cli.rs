@@ -125,6 +125,18 @@ fn ctrl_c_loses_one_block_and_resume_goes_on() {
     assert_eq!(after.lines().count(), 1 + 120 + 1);
     let (code, again, _) = bench(dir.path(), &["report", name]);
     assert_eq!((code, again), (0, text));
+    for (form, word) in [
+        ("--md", "| cfs |"),
+        ("--csv", "round,load,arm"),
+        ("--json", "\"verdict\": \"baseline\""),
+        ("--html", "<!DOCTYPE html>"),
+        ("--suite=seeds", "None of the mails' loads"),
+    ] {
+        let (code, text, _) = bench(dir.path(), &["report", name, form]);
+        assert!(code == 0 && text.contains(word), "{form}: {text}");
+    }
+    let (code, text, _) = bench(dir.path(), &["compare", name, name]);
+    assert!(code == 0 && text.contains("no evidence"), "{text}");
     // Nothing is measured over it.
     let mut args = vec!["run", "--arm", "fair"];
     args.extend(COMMAND);

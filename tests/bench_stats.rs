@@ -61,6 +61,14 @@ fn signed_ranks_are_scipy_s() {
 }
 
 #[test]
+fn rank_sums_are_scipy_s() {
+    for row in vectors("rank_sum") {
+        let p = stats::rank_sum_p(&numbers(&row, "a"), &numbers(&row, "b"));
+        same(p, &row["p"], "p");
+    }
+}
+
+#[test]
 fn holm_is_statsmodels_s() {
     for row in vectors("holm") {
         let adjusted = stats::holm(&numbers(&row, "p"));

@@ -38,10 +38,42 @@ pub(super) enum BenchCommand {
         /// A result file
         #[arg(value_name = "RESULT")]
         result: PathBuf,
-        /// Print the tables of the mails this scheduler takes after, in their own shape
-        #[arg(long, value_name = "NAME")]
-        suite: Option<Suite>,
+        #[command(flatten)]
+        form: Form,
     },
+    /// Compare two results: versions, kernels, machines or days
+    ///
+    /// The baseline's figures are compared as they are; every other arm's as ratios to
+    /// the baseline, where both results have the same one.
+    Compare {
+        /// The result from before
+        #[arg(value_name = "A")]
+        a: PathBuf,
+        /// The result to judge
+        #[arg(value_name = "B")]
+        b: PathBuf,
+    },
+}
+
+/// In which form to report; a table for the terminal where none is given.
+#[derive(Debug, Clone, Args)]
+#[group(multiple = false)]
+pub(super) struct Form {
+    /// Print Markdown
+    #[arg(long)]
+    pub md: bool,
+    /// Print comma-separated values, a line for every figure of every run
+    #[arg(long)]
+    pub csv: bool,
+    /// Print JSON
+    #[arg(long)]
+    pub json: bool,
+    /// Print one HTML file with plots, which needs nothing from anywhere else
+    #[arg(long)]
+    pub html: bool,
+    /// Print the tables of the mails this scheduler takes after, in their own shape
+    #[arg(long, value_name = "NAME")]
+    pub suite: Option<Suite>,
 }
 
 /// A set of tables.

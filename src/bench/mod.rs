@@ -5,12 +5,15 @@
 //! settings) runs every load once. Arms are compared within rounds, so that what
 //! drifts over the session meets all of them alike.
 
+mod across;
 pub mod arm;
 pub mod budget;
 pub mod case;
 pub mod cli;
+mod export;
 pub mod flow;
 pub mod host;
+mod html;
 pub mod judged;
 pub mod loads;
 mod nearest;

@@ -8,20 +8,24 @@ use std::time::Duration;
 use anyhow::Context;
 use anyhow::Result;
 
+use super::across;
 use super::arm;
 use super::arm::Arm;
 use super::budget::Budget;
 use super::case::Case;
 use super::cli::BenchArgs;
 use super::cli::BenchCommand;
+use super::cli::Form;
 use super::cli::RunArgs;
 use super::cli::Suite;
+use super::export;
 use super::flow;
 use super::flow::Clock;
 use super::flow::Ending;
 use super::flow::Parts;
 use super::flow::Progress;
 use super::host;
+use super::html;
 use super::loads;
 use super::result::FileStore;
 use super::result::Outcomes;
@@ -47,7 +51,8 @@ pub fn run(args: &BenchArgs) -> Result<()> {
         BenchCommand::List => out::print(list()).map(|_| ()),
         BenchCommand::Run(args) => start(args),
         BenchCommand::Resume { result, timeout } => resume(result, *timeout),
-        BenchCommand::Report { result, suite } => report(result, *suite),
+        BenchCommand::Report { result, form } => report(result, form),
+        BenchCommand::Compare { a, b } => compare(a, b),
     }
 }
 
@@ -269,12 +274,29 @@ fn show(progress: &Progress) {
     ));
 }
 
-fn report(path: &Path, suite: Option<Suite>) -> Result<()> {
+fn report(path: &Path, form: &Form) -> Result<()> {
     let outcomes = Outcomes::read(path)?;
-    let text = match suite {
-        Some(Suite::Seeds) => seeds::text(&outcomes),
-        None => table::text(&outcomes),
+    let text = if form.md {
+        export::markdown(&outcomes)
+    } else if form.csv {
+        export::csv(&outcomes)
+    } else if form.json {
+        format!("{:#}\n", export::json(&outcomes))
+    } else if form.html {
+        html::page(&outcomes)
+    } else if form.suite == Some(Suite::Seeds) {
+        seeds::text(&outcomes)
+    } else {
+        table::text(&outcomes)
     };
     out::print(text)?;
+    Ok(())
+}
+
+fn compare(a: &Path, b: &Path) -> Result<()> {
+    let shown = [a, b].map(|path| path.display().to_string());
+    let names = [shown[0].as_str(), shown[1].as_str()];
+    let (a, b) = (Outcomes::read(a)?, Outcomes::read(b)?);
+    out::print(across::text(names, &a, &b))?;
     Ok(())
 }

@@ -77,6 +77,16 @@ def holm(n):
     return {"p": p.tolist(), "adjusted": multipletests(p, method="holm")[1].tolist()}
 
 
+def rank_sum(n, m, shift, digits):
+    a, b = rng.normal(20, 3, n).round(digits), rng.normal(20 + shift, 3, m).round(digits)
+    if len(set(a) | set(b)) == n + m:
+        p = stats.mannwhitneyu(a, b, method="exact").pvalue
+    else:
+        every_choice = stats.PermutationMethod(n_resamples=numpy.inf)
+        p = stats.mannwhitneyu(a, b, method=every_choice).pvalue
+    return {"a": a.tolist(), "b": b.tolist(), "p": float(p)}
+
+
 vectors = {
     "by": {"scipy": scipy.__version__, "numpy": numpy.__version__, "statsmodels": statsmodels.__version__},
     "quantiles": [quantiles(*s) for s in samples()],
@@ -84,6 +94,8 @@ vectors = {
     "tied_rank": [tied_rank(n) for n in (6, 10, 14, 16)],
     "intervals": [interval(*p) for p in pairs()],
     "holm": [holm(n) for n in (1, 2, 5, 20)],
+    # Few digits, and so ties, only where every choice can be tried.
+    "rank_sum": [rank_sum(*s) for s in ((3, 3, 0, 9), (8, 12, 2, 9), (32, 32, 1, 9), (40, 25, 3, 9), (6, 7, 3, 0), (8, 8, 1, 0))],
 }
 out = pathlib.Path(__file__).with_name("vectors.json")
 out.write_text(json.dumps(vectors, separators=(",", ":")).replace('],"', '],\n"') + "\n")

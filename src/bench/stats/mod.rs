@@ -11,6 +11,7 @@ mod holm;
 mod quantile;
 mod rng;
 pub mod signed_rank;
+mod unpaired;
 mod verdict;
 
 pub use bootstrap::median_interval;
@@ -23,6 +24,9 @@ pub use quantile::mean;
 pub use quantile::median;
 pub use quantile::percentile;
 pub use rng::Rng;
+pub use unpaired::compare_apart;
+pub use unpaired::rank_sum_p;
+pub use unpaired::ratio_interval;
 pub use verdict::compare;
 pub use verdict::judge;
 pub use verdict::rounds_needed;
