@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 //! The machine itself, behind the traits of [`super::flow`].
 
+mod counted;
 pub mod environment;
 mod exec;
 mod process;

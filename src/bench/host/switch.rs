@@ -8,6 +8,7 @@ use std::thread;
 use std::time::Duration;
 use std::time::Instant;
 
+use super::counted::Counted;
 use super::process::Process;
 use crate::bench::arm::Arm;
 use crate::bench::case::tail;
@@ -37,6 +38,7 @@ struct Running {
     arm: Arm,
     /// The kernel's count of schedulers enabled, which grows with each.
     seq: String,
+    counted: Counted,
 }
 
 fn file(name: &str) -> String {
@@ -95,6 +97,7 @@ impl<'a> Kernel<'a> {
             process,
             arm: arm.clone(),
             seq: file("enable_seq"),
+            counted: Counted::default(),
         });
         Ok(())
     }
@@ -205,7 +208,10 @@ impl Switch for Kernel<'_> {
     }
 
     fn counters(&mut self) -> BTreeMap<String, u64> {
-        BTreeMap::new()
+        match &mut self.running {
+            Some(running) if matches!(running.arm, Arm::Sibling(_)) => running.counted.read(),
+            _ => BTreeMap::new(),
+        }
     }
 
     fn restore(&mut self) -> Result<(), String> {
