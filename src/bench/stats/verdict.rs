@@ -120,6 +120,15 @@ impl fmt::Display for Comparison {
             Verdict::Slower => {
                 write!(f, "{:.1} % slower ({:.1} to {:.1} %)", -size, -high, -low)
             }
+            // An interval of so few may look sure and is not.
+            Verdict::NoEvidence if self.rounds < rounds_needed(1) => {
+                let least = rounds_needed(1);
+                write!(
+                    f,
+                    "no evidence (too few rounds: {}, {least} at least)",
+                    self.rounds
+                )
+            }
             Verdict::NoEvidence => {
                 write!(f, "no evidence of a difference ({low:+.1} to {high:+.1} %)")
             }
@@ -155,6 +164,14 @@ mod tests {
         let same = compared(1.0, Better::Lower);
         assert_eq!(same.verdict, Verdict::NoEvidence);
         assert!(same.to_string().contains("no evidence"), "{same}");
+    }
+
+    #[test]
+    fn few_rounds_show_no_interval() {
+        let mut few = [compare(&[10.0, 11.0], &[12.0, 13.0], Better::Lower, 1)];
+        judge(&mut few);
+        let said = few[0].to_string();
+        assert_eq!(said, "no evidence (too few rounds: 2, 6 at least)");
     }
 
     #[test]
