@@ -2,6 +2,7 @@
 # SPDX-License-Identifier: GPL-2.0-only
 # bench.sh fastpath: guest instructions per operation, fair class against
 # scx_sibling and others, all in one boot.
+# bench.sh scale: those of scx_sibling on machines of several sizes.
 set -eu
 
 here=$(cd "$(dirname "$0")" && pwd)
@@ -29,6 +30,10 @@ usage() {
 		to the scheduler differ by several percent from run to run: use --repeat 3.
 		An arm that does not load, or is thrown out, is told as failed, the others
 		go on, and the exit status is 1.
+
+		       ./x bench scale [--json] [--repeat N] [SIZE]...
+		The same of scx_sibling on machines of 2, 8, 16 and 64 CPUs, or of those
+		of them that are named, one boot each; the ratio is to 8 CPUs.
 	END
 }
 
@@ -39,6 +44,7 @@ keep() {
 
 case ${1:-} in
 fastpath) ;;
+scale) shift && exec "$here/bench_scale.sh" "$@" ;;
 -h | --help) usage && exit 0 ;;
 *) usage >&2 && exit 2 ;;
 esac
@@ -95,7 +101,7 @@ done <"$tmp/options"
 # Twice to thrice what an arm takes on an idle host.
 arms_nr=$(wc -l <"$tmp/commands")
 set -- "$@" --timeout "${timeout:-$((300 + 240 * repeat * arms_nr))}" -- \
-	/guest/fastpath.sh "$repeat"
+	/guest/fastpath.sh all "$repeat"
 while IFS= read -r command; do
 	set -- "$@" "$command"
 done <"$tmp/commands"

@@ -1,7 +1,8 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-2.0-only
-# fastpath.sh ROUNDS ARM...: what scheduling costs, arm after arm in one boot,
-# and all of it ROUNDS times.
+# fastpath.sh LOADS ROUNDS ARM...: what scheduling costs, arm after arm in one
+# boot, and all of it ROUNDS times. LOADS is "all", or "few": those that a machine
+# of any size can run.
 #
 # An ARM is "fair", "sibling" or the command line of another sched_ext
 # scheduler. Prints lines "NAME<tab>ARM-NUMBER<tab>INSTRUCTIONS", INSTRUCTIONS
@@ -52,7 +53,7 @@ per_us() {
 
 # The task that opens the pipes is new each time, hence the warm-up.
 pipes() {
-	for place in same smt core llc unbound; do
+	for place in "$@"; do
 		per_us "pipe $place" us_per_loop pipe --place "$place" --warmup 500 --loops 3000
 	done
 }
@@ -124,8 +125,13 @@ stop() {
 	rm "$work/pid"
 }
 
-loads() {
-	pipes
+few() {
+	pipes same core unbound
+	per_us "rr unbound" us_per_transaction rr --transactions 2000
+}
+
+all() {
+	pipes same smt core llc unbound
 	per_us "rr unbound" us_per_transaction rr --transactions 2000
 	per_us "rr bound" us_per_transaction rr --transactions 2000 --bind 0
 	hackbench_row
@@ -137,7 +143,7 @@ loads() {
 measure() {
 	(
 		start "$1"
-		loads
+		"$loads"
 	) && return
 	printf 'failed\t%s\t%s\n' "$arm" "$(cat "$work/why" 2>/dev/null || echo "for no known reason")"
 	rm -f "$work/why"
@@ -147,8 +153,9 @@ measure() {
 # The first load after the boot shares the machine with what the boot left.
 sleep 10
 scx_sibling load pipe --place same --loops 3000 >/dev/null
-round=$1
-shift
+loads=$1
+round=$2
+shift 2
 while [ "$round" -gt 0 ]; do
 	round=$((round - 1))
 	arm=0
