@@ -20,7 +20,7 @@ fn main() -> Result<(), Box<dyn Error>> {
 
     let mut builder = scx_cargo::BpfBuilder::new()?;
     builder.enable_skel(&format!("{BPF_DIR}/main.bpf.c"), "bpf");
-    for concern in ["state", "select", "enqueue", "dispatch", "events"] {
+    for concern in ["state", "select", "enqueue", "dispatch", "events", "sample"] {
         builder.add_source(&format!("{BPF_DIR}/{concern}.bpf.c"));
     }
     // Each object includes the whole policy and uses its part.

@@ -71,24 +71,44 @@ fn expect(row: &Row, count: usize) -> Result<()> {
     .into())
 }
 
+/// `LEVEL_NR` of `intf.h`; a test compares the lengths of both tables.
+const LEVELS: usize = 5;
+
+fn unit(text: &str) -> Result<&'static str> {
+    match text {
+        "count" => Ok("Unit::Count"),
+        "ns" => Ok("Unit::Ns"),
+        other => Err(format!("a counter has the unit {other}; count or ns").into()),
+    }
+}
+
 /// Writes `STATS: &[StatDef]` in the order of `enum stat_id`.
 pub fn stats(def: &Path, out: &Path) -> Result<()> {
     let mut text = String::from(
         "/// Every counter, in the order of `enum stat_id`.\npub static STATS: &[StatDef] = &[\n",
     );
     for row in rows(def)? {
-        expect(&row, 3)?;
-        let (name, meaning) = (&row.args[1], &row.args[2]);
-        let levels: &[Option<usize>] = match row.macro_name.as_str() {
-            "STAT" => &[None],
-            "STAT_LEVEL" => &[Some(0), Some(1), Some(2), Some(3), Some(4)],
-            other => return Err(format!("unknown row {other} in {}", def.display()).into()),
+        let reason = row.macro_name == "STAT_REASON";
+        expect(&row, if reason { 5 } else { 4 })?;
+        let (group, rest) = (&row.args[1], &row.args[if reason { 3 } else { 2 }..]);
+        let (unit, meaning) = (unit(&rest[0])?, &rest[1]);
+        let label = |label: String| {
+            format!(
+                "    StatDef {{ group: {group:?}, label: {label}, unit: {unit}, meaning: {meaning:?} }},"
+            )
         };
-        for level in levels {
-            writeln!(
-                text,
-                "    StatDef {{ group: {name:?}, level: {level:?}, meaning: {meaning:?} }},"
-            )?;
+        match row.macro_name.as_str() {
+            "STAT" => writeln!(text, "{}", label("Label::None".into()))?,
+            "STAT_REASON" => {
+                let reason = format!("Label::Reason({:?})", row.args[2]);
+                writeln!(text, "{}", label(reason))?;
+            }
+            "STAT_LEVEL" => {
+                for level in 0..LEVELS {
+                    writeln!(text, "{}", label(format!("Label::Level({level})")))?;
+                }
+            }
+            other => return Err(format!("unknown row {other} in {}", def.display()).into()),
         }
     }
     text.push_str("];\n");

@@ -10,6 +10,7 @@ use crate::bench::cli::BenchArgs;
 use crate::exit::EXIT_CODES;
 use crate::generate::Generate;
 use crate::load::LoadArgs;
+use crate::stats::monitor::MonitorArgs;
 use crate::tune::TuneArgs;
 
 /// A sched_ext scheduler: idle-sibling and idle-core placement at wake-up,
@@ -40,12 +41,16 @@ pub struct SchedulerArgs {
     pub config: Option<PathBuf>,
 
     /// Print a line of statistics every so many seconds
-    #[arg(long, value_name = "SECONDS", value_parser = seconds)]
+    #[arg(long, value_name = "SECONDS", value_parser = seconds, group = "stream")]
     pub stats: Option<std::time::Duration>,
 
     /// Print statistics of a running scheduler instead of starting one
-    #[arg(long, value_name = "SECONDS", value_parser = seconds, conflicts_with = "stats")]
+    #[arg(long, value_name = "SECONDS", value_parser = seconds, group = "stream")]
     pub monitor: Option<std::time::Duration>,
+
+    /// Print these statistics as JSON, an object per line
+    #[arg(long, requires = "stream")]
+    pub json: bool,
 
     /// Print a summary of all counters at the end
     #[arg(long)]
@@ -94,6 +99,8 @@ pub enum Command {
     },
     /// Show and change the tunables and switches of the running scheduler
     Tune(TuneArgs),
+    /// Print statistics of the running scheduler until Ctrl-C, over its restarts
+    Monitor(MonitorArgs),
     /// Write man pages or a shell's completion script
     #[command(subcommand)]
     Generate(Generate),
@@ -104,7 +111,7 @@ pub enum Command {
 }
 
 /// A positive number of seconds, fractions allowed.
-fn seconds(text: &str) -> Result<std::time::Duration, String> {
+pub(crate) fn seconds(text: &str) -> Result<std::time::Duration, String> {
     let value: f64 = text
         .parse()
         .map_err(|_| format!("{text:?} is not a number of seconds"))?;

@@ -85,7 +85,7 @@ fn collect(command: &Command, parent: &str, pages: &mut Vec<(String, Vec<u8>)>) 
     let mut page = Vec::new();
     man.render(&mut page).context("rendering a man page")?;
     if parent.is_empty() {
-        for section in [settings(), counters(), exit_status(), files()] {
+        for section in [settings(), statistics(), exit_status(), files()] {
             section
                 .to_writer(&mut page)
                 .context("rendering a man page")?;
@@ -124,12 +124,14 @@ fn settings() -> Roff {
     roff
 }
 
-fn counters() -> Roff {
+fn statistics() -> Roff {
     let mut roff = Roff::new();
-    roff.control("SH", ["COUNTERS"]);
-    for def in stats::STATS.iter().filter(|d| d.level.unwrap_or(0) == 0) {
-        let level = if def.level.is_some() { ".LEVEL" } else { "" };
-        entry(&mut roff, &format!("{}{level}", def.group), def.meaning);
+    for (title, rows) in stats::tables() {
+        roff.control("SH", [title.to_uppercase().as_str()]);
+        for row in rows {
+            let head = format!("{} ({})", row.name, row.unit.text());
+            entry(&mut roff, &head, row.meaning);
+        }
     }
     roff.control("PP", []);
     roff.text([roman(format!(
@@ -183,9 +185,10 @@ mod tests {
         let (name, page) = &pages[0];
         assert_eq!(name, "scx_sibling.8");
         let page = String::from_utf8(page.clone()).unwrap().replace('\\', "");
-        let names = tunables::all_names().chain(stats::STATS.iter().map(|s| s.group));
-        for name in names {
-            assert!(page.contains(name), "{name}");
+        let rows = stats::tables().into_iter().flat_map(|(_, rows)| rows);
+        let names = tunables::all_names().map(str::to_string);
+        for name in names.chain(rows.map(|row| row.name)) {
+            assert!(page.contains(&name), "{name}");
         }
         for command in Cli::command().get_subcommands() {
             let file = format!("scx_sibling-{}.8", command.get_name());

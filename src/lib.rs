@@ -18,6 +18,7 @@ pub mod live;
 pub mod load;
 pub mod loader;
 pub mod out;
+pub mod proc_stat;
 pub mod record;
 pub mod run;
 pub mod save;

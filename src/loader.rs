@@ -1,10 +1,13 @@
 // SPDX-License-Identifier: GPL-2.0-only
 //! Opens, fills in, loads and attaches the BPF side; detaching is dropping.
 
+use std::collections::BTreeMap;
 use std::fs;
 use std::mem::MaybeUninit;
 use std::os::fd::BorrowedFd;
 use std::path::Path;
+use std::time::Instant;
+use std::time::SystemTime;
 
 use anyhow::anyhow;
 use anyhow::Context;
@@ -14,6 +17,7 @@ use libbpf_rs::query::ProgramInfo;
 use libbpf_rs::Link;
 use libbpf_rs::MapHandle;
 use libbpf_rs::OpenObject;
+use libbpf_rs::ProgramInput;
 use scx_utils::scx_ops_attach;
 use scx_utils::scx_ops_load;
 use scx_utils::scx_ops_open;
@@ -24,10 +28,14 @@ use crate::exit::Outcome;
 use crate::exit_record;
 use crate::exit_record::ExitRecord;
 use crate::out;
+use crate::proc_stat;
 use crate::skel::BpfSkel;
 use crate::skel::BpfSkelBuilder;
 use crate::skel::OpenBpfSkel;
 use crate::stats;
+use crate::stats::sample::level_gauges;
+use crate::stats::sample::CpuReading;
+use crate::stats::sample::Sample;
 use crate::stats::Counters;
 use crate::topology;
 use crate::topology::layout;
@@ -51,6 +59,8 @@ pub struct Options {
 pub struct Scheduler<'obj> {
     link: Option<Link>,
     skel: BpfSkel<'obj>,
+    /// Those that run tasks.
+    cpus: Vec<u32>,
 }
 
 const HOTPLUG_SEQ: &str = "/sys/kernel/sched_ext/hotplug_seq";
@@ -111,6 +121,7 @@ impl<'obj> Scheduler<'obj> {
         Ok(Scheduler {
             link: Some(link),
             skel,
+            cpus: machine.online.iter().collect(),
         })
     }
 
@@ -141,6 +152,45 @@ impl<'obj> Scheduler<'obj> {
             Some(bss) => stats::sum(&bss.cpu_stats),
             None => Counters::new(),
         }
+    }
+
+    /// All statistics; `earlier` is what earlier loads of this run counted.
+    pub fn sample(&self, earlier: &Counters) -> Sample {
+        // What fails here leaves the last reading of nr_running in place, no more.
+        let _ = self
+            .skel
+            .progs
+            .sibling_sample
+            .test_run(ProgramInput::default());
+        let times = proc_stat::parse(&fs::read_to_string("/proc/stat").unwrap_or_default());
+        let mut counters = self.counters();
+        stats::add(&mut counters, earlier);
+        let mut sample = Sample {
+            at: Instant::now(),
+            time: SystemTime::now(),
+            counters,
+            cpus: BTreeMap::new(),
+            levels: BTreeMap::new(),
+        };
+        let Some(bss) = &self.skel.maps.bss_data else {
+            return sample;
+        };
+        let state_of = |cpu: &u32| bss.cpu_state.get(*cpu as usize);
+        sample.levels = level_gauges(self.cpus.iter().filter_map(state_of));
+        for cpu in &self.cpus {
+            let kernel = bss.cpu_samples.get(*cpu as usize);
+            let (Some(state), Some(kernel)) = (state_of(cpu), kernel) else {
+                continue;
+            };
+            let reading = CpuReading {
+                nr_running: kernel.nr_running,
+                avg_idle_ns: state.avg_idle_ns,
+                idle_ns: kernel.idle_ns,
+                times: times.get(cpu).copied().unwrap_or_default(),
+            };
+            sample.cpus.insert(*cpu, reading);
+        }
+        sample
     }
 
     /// Detaches and says how the run ended.

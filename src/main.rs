@@ -20,6 +20,7 @@ use scx_sibling::loader::Options;
 use scx_sibling::out;
 use scx_sibling::run;
 use scx_sibling::stats;
+use scx_sibling::stats::monitor::MonitorArgs;
 use scx_sibling::status;
 use scx_sibling::topology;
 use scx_sibling::tunables;
@@ -45,6 +46,7 @@ fn dispatch(cli: &Cli) -> Result<()> {
         Some(Command::Check) => check::run(&check::Machine::host()),
         Some(Command::Generate(what)) => generate::run(what),
         Some(Command::Load(args)) => load::run(args),
+        Some(Command::Monitor(args)) => monitor(args),
         Some(Command::Status { json }) => status::run(*json),
         Some(Command::Tune(args)) => tune::run(args),
         Some(Command::Topology { sysfs, json }) => {
@@ -76,12 +78,17 @@ fn scheduler(args: &SchedulerArgs) -> Result<()> {
     let sources = Sources::new(args.config.as_deref(), &args.set);
     let (settings, file) = sources.at_start()?;
     options.settings = settings;
-    let asked = run::Requests::take(args.monitor.is_none())?;
     if let Some(interval) = args.monitor {
-        return stats::server::monitor(interval, || asked.stop());
+        return monitor(&MonitorArgs {
+            interval,
+            json: args.json,
+            count: None,
+        });
     }
+    let asked = run::Requests::take(true)?;
     let reporting = run::Reporting {
         stats: args.stats,
+        json: args.json,
         summary: args.summary,
         summary_json: args.summary_json,
     };
@@ -91,4 +98,9 @@ fn scheduler(args: &SchedulerArgs) -> Result<()> {
         &reporting,
         &asked,
     )
+}
+
+fn monitor(args: &MonitorArgs) -> Result<()> {
+    let asked = run::Requests::take(false)?;
+    stats::monitor::run(args, || asked.stop())
 }

@@ -26,7 +26,10 @@ use crate::loader::Options;
 use crate::loader::Scheduler;
 use crate::out;
 use crate::stats;
-use crate::stats::server::Metrics;
+use crate::stats::client::Ticks;
+use crate::stats::monitor;
+use crate::stats::sample::Metrics;
+use crate::stats::sample::Sample;
 use crate::stats::Counters;
 
 /// How often the loop looks for requests and whether the kernel let go of the
@@ -38,6 +41,8 @@ const POLL: Duration = Duration::from_millis(100);
 pub struct Reporting {
     /// Print a line of statistics this often.
     pub stats: Option<Duration>,
+    /// As JSON.
+    pub json: bool,
     /// Print a summary at the end.
     pub summary: bool,
     /// Print all counters as JSON at the end.
@@ -174,9 +179,7 @@ fn run_once(
     };
     let channels = server.as_ref().map(StatsServer::channels);
 
-    let mut lines = out::Stream::default();
-    let mut before = Counters::new();
-    let mut next = reporting.stats.map(|every| Instant::now() + every);
+    let mut stream = Lines::new(reporting);
     while !asked.stop() && !scheduler.exited() {
         // Not recv_timeout(): it spins before it sleeps, ten times a second for nothing.
         std::thread::sleep(POLL);
@@ -185,24 +188,51 @@ fn run_once(
         }
         if let Some((answers, requests)) = &channels {
             while requests.try_recv().is_ok() {
-                let sample = Metrics {
-                    counters: scheduler.counters(),
-                };
                 // A client that went away in between is not our failure.
-                let _ = answers.send(sample);
+                let _ = answers.send(scheduler.sample(total));
             }
         }
-        if let (Some(at), Some(every)) = (next, reporting.stats) {
-            if Instant::now() >= at {
-                let now = scheduler.counters();
-                lines.line(stats::line(&stats::delta(&now, &before)));
-                before = now;
-                next = Some(at + every);
-            }
-        }
+        stream.when_due(|| scheduler.sample(total))?;
     }
-    for (name, n) in scheduler.counters() {
-        *total.entry(name).or_default() += n;
-    }
+    stats::add(total, &scheduler.counters());
     Ok(scheduler.stop())
+}
+
+/// The lines of `--stats`.
+struct Lines {
+    lines: out::Stream,
+    ticks: Option<Ticks>,
+    json: bool,
+    before: Option<Sample>,
+}
+
+impl Lines {
+    fn new(reporting: &Reporting) -> Self {
+        Lines {
+            lines: out::Stream::default(),
+            ticks: reporting
+                .stats
+                .map(|every| Ticks::new(Instant::now(), every)),
+            json: reporting.json,
+            before: None,
+        }
+    }
+
+    fn when_due(&mut self, sample: impl Fn() -> Sample) -> Result<()> {
+        let Some(ticks) = &mut self.ticks else {
+            return Ok(());
+        };
+        if self.before.is_none() {
+            self.before = Some(sample());
+        }
+        if ticks.due_in(Instant::now()).is_some() {
+            return Ok(());
+        }
+        let now = sample();
+        if let Some(before) = self.before.replace(now.clone()) {
+            let metrics = Metrics::between(&now, &before);
+            self.lines.line(monitor::text(&metrics, self.json)?);
+        }
+        Ok(())
+    }
 }

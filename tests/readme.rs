@@ -5,6 +5,7 @@ use scx_sibling::stats;
 use scx_sibling::tunables;
 
 const README: &str = include_str!("../README.md");
+const STATISTICS: &str = include_str!("../docs/statistics.md");
 
 #[test]
 fn the_tunables_table_is_the_code_s() {
@@ -26,9 +27,40 @@ fn the_switches_table_is_the_code_s() {
     }
 }
 
+/// The tables of docs/statistics.md, as they have to be.
+fn statistics_tables() -> String {
+    let mut text = String::new();
+    for (title, rows) in stats::tables() {
+        text += &format!("## {title}\n\n| name | unit | meaning |\n|---|---|---|\n");
+        for row in rows {
+            text += &format!(
+                "| `{}` | {} | {} |\n",
+                row.name,
+                row.unit.text(),
+                row.meaning
+            );
+        }
+        text += "\n";
+    }
+    text
+}
+
+#[test]
+fn the_statistics_tables_are_the_code_s() {
+    let tables = statistics_tables();
+    assert!(
+        STATISTICS.trim_end().ends_with(tables.trim_end()),
+        "docs/statistics.md has other tables than these:\n\n{tables}"
+    );
+}
+
 #[test]
 fn counters_named_in_readme_exist() {
-    let names: Vec<&str> = stats::STATS.iter().map(|s| s.group).collect();
+    let rows = stats::counter_rows();
+    let names: Vec<&str> = rows
+        .iter()
+        .map(|row| row.name.trim_end_matches(".LEVEL"))
+        .collect();
     let quoted = README.split('`').skip(1).step_by(2);
     for word in quoted.filter(|w| {
         (w.starts_with("place.") && !w.ends_with(".h"))

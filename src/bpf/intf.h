@@ -27,13 +27,15 @@ enum level_id {
 	LEVEL_NR,
 };
 
-#define STAT(id, name, meaning)		STAT_##id,
-#define STAT_LEVEL(id, name, meaning)	STAT_##id, STAT_##id##_END = STAT_##id + LEVEL_NR - 1,
+#define STAT(id, name, unit, meaning)			STAT_##id,
+#define STAT_REASON(id, group, reason, unit, meaning)	STAT_##id,
+#define STAT_LEVEL(id, name, unit, meaning)	STAT_##id, STAT_##id##_END = STAT_##id + LEVEL_NR - 1,
 enum stat_id {
 #include "stats.def"
 	STAT_NR,
 };
 #undef STAT
+#undef STAT_REASON
 #undef STAT_LEVEL
 
 #define TUNABLE(id, name, dfl, min, max, unit, meaning)	TUN_##id,
@@ -166,6 +168,13 @@ struct node_state {
 
 struct cpu_stats {
 	u64 cnt[STAT_NR];
+};
+
+/* What a reader of statistics is told of a CPU; written by sample.bpf.c when asked. */
+struct cpu_sample {
+	u64 idle_ns;		/* how long it has idled; 0: it does not, or not since before the load */
+	u32 nr_running;		/* runnable tasks of all classes */
+	u32 pad;
 };
 
 /* What is known of the core of a claimed CPU. */

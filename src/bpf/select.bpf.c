@@ -96,8 +96,10 @@ static __always_inline s32 select_fork(struct place_req *r, struct task_struct *
 {
 	s32 cpu = place_fork(r);
 
-	if (cpu < 0)
+	if (cpu < 0) {
+		stat_inc(STAT_PLACE_FORK_QUEUE);
 		return port_allowed(r->task, r->prev) ? r->prev : port_any_allowed(r->task);
+	}
 	stat_inc(STAT_PLACE_FORK);
 	note_core(p, cpu, PLACE_CORE_UNKNOWN);
 	scx_bpf_dsq_insert(p, SCX_DSQ_LOCAL, live.v[TUN_SLICE], 0);

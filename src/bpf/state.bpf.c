@@ -15,6 +15,7 @@ struct tunables live SEC(".data.tun");
 struct kernel_addr kernel_addr __attribute__((aligned(64)));
 struct cpu_state cpu_state[MAX_CPUS] __attribute__((aligned(64)));
 struct cpu_stats cpu_stats[MAX_CPUS] __attribute__((aligned(64)));
+struct cpu_sample cpu_samples[MAX_CPUS];
 struct llc_state llc_state[MAX_LLCS] __attribute__((aligned(64)));
 struct node_state node_state[MAX_NODES] __attribute__((aligned(64)));
 

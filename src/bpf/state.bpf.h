@@ -40,6 +40,7 @@ extern struct tunables live;
 extern struct kernel_addr kernel_addr;
 extern struct cpu_state cpu_state[MAX_CPUS];
 extern struct cpu_stats cpu_stats[MAX_CPUS];
+extern struct cpu_sample cpu_samples[MAX_CPUS];
 extern struct llc_state llc_state[MAX_LLCS];
 extern struct node_state node_state[MAX_NODES];
 

@@ -38,7 +38,8 @@ pub fn line(counters: &Counters) -> String {
         .iter()
         .map(|reason| format!("{reason} {}", get(counters, &format!("place.{reason}"))))
         .collect();
-    let placed = total(counters, "place.") - get(counters, "place.queue");
+    let queued = get(counters, "place.queue") + get(counters, "place.fork_queue");
+    let placed = total(counters, "place.") - queued;
     let others = placed
         - shown
             .iter()
