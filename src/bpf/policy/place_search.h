@@ -123,13 +123,6 @@ port_fn s32 place_search(const struct port_task *task port_trusted, u32 set, u32
 
 	if (!span)
 		return -1;
-	/* One word as a rule, which needs no loop. */
-	if (span->first == span->last) {
-		u64 bits = place_word(task, span, own, span->first, core);
-
-		return bits ? place_claim_word(bits, span->first,
-					       span->first == start ? near + 1 : 0) : -1;
-	}
 	if (start < span->first || start > span->last)
 		start = span->first;
 	port_for(i, CPU_WORDS, i < budget) {
@@ -160,14 +153,13 @@ port_fn bool place_any(const struct port_task *task port_trusted, u32 set, u32 c
 
 	if (!span)
 		return false;
-	if (span->first == span->last)
-		return place_word(task, span, NULL, span->first, core);
 	port_for(i, CPU_WORDS, true) {
 		u32 w = span->first + i;
 
 		if (w > span->last || w >= CPU_WORDS)
 			break;
-		if (place_word(task, span, NULL, w, core))
+		if (span->mask[port_index(w, CPU_WORDS)] & port_idle_word(w, core) &
+		    port_allowed_word(task, w))
 			return true;
 	}
 	return false;
